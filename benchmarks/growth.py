@@ -69,7 +69,7 @@ def _size(place: DatabasePlace) -> int:
 def _looks(place: DatabasePlace) -> str:
     with closing(Reports(place)) as reports:
         told = []
-        for name in ("totals", "failure_groups", "origins_changed"):
+        for name in ("totals", "failure_count", "origins_changed"):
             began = time.perf_counter()
             getattr(reports, name)()
             told.append(f"{name} {(time.perf_counter() - began) * 1000:.0f} ms")

@@ -101,7 +101,7 @@ async def start(path: Path, pages: int) -> None:
         await store.end_run("interrupted", True)
         store.close()
     reports = Reports(path)
-    for what in ("run", "totals", "origins_changed", "attempts", "failure_groups"):
+    for what in ("run", "totals", "origins_changed", "attempts", "failure_count"):
         began = time.perf_counter()
         getattr(reports, what)()
         print(f"  reports.{what}: {(time.perf_counter() - began) * 1000:.1f} ms")

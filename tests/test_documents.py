@@ -8,16 +8,17 @@ import keyword
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from tests.support.keys_page import keys_markdown
+from tests.support.source import ROOT, nodes_of
 from tests.support.views_page import views_markdown
 from tui_crawler.cli.main import parse
 from tui_crawler.config.document import configuration_markdown
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -81,18 +82,17 @@ FOREIGN = {
 """Names in documents that are those of other programs, or that code puts together."""
 
 
-def _docstrings(tree: ast.AST) -> dict[int, str]:
+def _docstrings(nodes: Iterable[ast.AST]) -> dict[int, str]:
     """The texts that are statements of their own, by the identity of their node."""
-    statements = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    statements = (node.value for node in nodes if isinstance(node, ast.Expr))
     return {id(one): one.value for one in statements if isinstance(one, ast.Constant) and isinstance(one.value, str)}
 
 
 def _names_in(path: Path) -> tuple[set[str], list[str]]:
     """The names that the code of a module uses or has in its texts, and its docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = _docstrings(tree)
+    docstrings = _docstrings(nodes_of(path))
     names = {path.stem, *path.relative_to(ROOT).parts}
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         match node:
             case ast.Constant(value=str(text)) if id(node) not in docstrings:
                 names |= set(re.findall(r"\w+", text))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "tui_crawler"
+from tests.support.source import MODULES, PACKAGE, ROOT, nodes_of
+
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 BANNED = frozenset(re.findall(r"[a-z]+", GLOSSARY.split("says what it is.")[1].split("##")[0]))
 
@@ -34,12 +33,11 @@ def glossary() -> set[str]:
 def names() -> list[tuple[str, str]]:
     """Every module and class with where it is."""
     found: list[tuple[str, str]] = []
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in MODULES:
         place = path.relative_to(PACKAGE).as_posix()
         if "migrations" not in path.parts:  # which are called by what they were made for
             found.append((path.stem, place))
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        found += [(node.name, place) for node in nodes if isinstance(node, ast.ClassDef)]
+        found += [(node.name, place) for node in nodes_of(path) if isinstance(node, ast.ClassDef)]
     return found
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +22,7 @@ from tui_crawler.demo.process import DemoUnavailable
 from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.history.coverage import Coverage
 from tui_crawler.domain.records.command import ActionResult, Command
-from tui_crawler.domain.records.page_view import FailureGroup, PageView
+from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.domain.records.view import OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.wiring import operator_name
 from tui_crawler.wiring.launch import Launch
@@ -32,60 +32,18 @@ CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://
 
 
 def origin_view(origin: str = ORIGIN, **changes: Any) -> OriginView:
-    values: dict[str, Any] = {
-        "origin": origin,
-        "change": 1,
-        "state": "READY",
-        "finish_reason": "",
-        "paused": False,
-        "patience": 5,
-        "patience_max": 5,
-        "politeness": 2,
-        "delay_ms": 1_000,
-        "delay_reason": "default",
-        "operator_delay_ms": 0,
-        "next_request_at": 0,
-        "asleep_until": 0,
-        "robots_status": "parsed",
-        "robots_fetched_at": 1,
-        "robots_expires_at": 2,
-        "crawl_delay_ms": None,
-        "todo": 3,
-        "pending": 4,
-        "done": 5,
-        "failed": 1,
-        "blocked": 2,
-        "requests": 9,
-        "bytes": 1_000,
-        "in_flight_url": "",
-        "last_url": f"{origin}/",
-        "last_exit_code": "file_ingested",
-        "last_http_status": 200,
-        "last_attempt_at": 1,
-        "last_response_ms": 500,
-    }
-    return OriginView(**(values | changes))
+    delay, robots = (1_000, "default", 0, 0, 0), ("parsed", 1, 2, None)
+    pages = {"todo": 3, "pending": 4, "done": 5, "failed": 1, "blocked": 2, "requests": 9, "bytes": 1_000}
+    last = ("", f"{origin}/", "file_ingested", 200, 1, 500)
+    return replace(
+        OriginView(origin, 1, "READY", "", False, 5, 5, 2, *delay, *robots, *pages.values(), *last), **changes
+    )
 
 
 def page_view(page_id: int, url: str = f"{ORIGIN}/gone", **changes: Any) -> PageView:
-    values: dict[str, Any] = {
-        "page_id": page_id,
-        "url": url,
-        "origin": ORIGIN,
-        "job": "crawl",
-        "status": "READY",
-        "attempts": 3,
-        "attempts_remaining": 0,
-        "nice": 0,
-        "depth": 1,
-        "not_before": 0,
-        "last_exit_code": "file_not_found",
-        "last_http_status": 404,
-        "last_crawled_at": 7,
-        "due_at": 8,
-        "message": "Not Found",
-    }
-    return PageView(**(values | changes))
+    ended = ("file_not_found", 404, 7, 8)
+    page = PageView(page_id, url, ORIGIN, "crawl", "READY", 3, 0, 0, 1, 0, *ended, message="Not Found")
+    return replace(page, **changes)
 
 
 @dataclass
@@ -123,9 +81,9 @@ class StoredReports:
     def origin(self, origin: str) -> OriginView | None:
         return next((view for view in self.origins if view.origin == origin), None)
 
-    def failure_groups(self, by: tuple[str, ...], limit: int | None) -> tuple[FailureGroup, ...]:
+    def failure_count(self, by: tuple[str, ...], limit: int | None) -> FailureCount:
         self.grouped_by = by
-        return self.groups
+        return FailureCount(self.groups, 0, 0)
 
     def failure_pages(
         self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
@@ -248,15 +206,21 @@ class Said:
     def document(self) -> Any:
         return json.loads(self.out)
 
+    def refused(self, *told: str, status: int = 2) -> None:
+        """It ended so, and nothing was answered but why not."""
+        assert (self.status, self.out) == (status, "")
+        assert [words for words in told if words not in self.err] == []
+
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Runs the command line in this process."""
+    """Runs the command line in this process. It prints nothing that a terminal obeys."""
 
     def run(*words: str) -> Said:
         status = main(words)
         out, err = capsys.readouterr()
         assert "Traceback" not in err
+        assert all(char.isprintable() or char in "\r\n" for char in out + err)
         return Said(status, out, err)
 
     return run

@@ -65,17 +65,12 @@ def test_with_another_database_the_place_of_the_configured_one_need_not_exist(
 def test_several_databases_are_named(here: Path, say: Say):
     for name in ("a.db", "b.db"):
         (here / name).touch()
-    said = say("status")
-    assert said.status == 2
-    assert "2 databases are here: a.db, b.db" in said.err
-    assert "--db" in said.err
+    say("status").refused("2 databases are here: a.db, b.db", "--db")
 
 
 @pytest.mark.parametrize("command", ["status", "failures", "audit", "pause --all", "retry --origin x", "add http://h/"])
 def test_a_named_database_that_does_not_exist_is_an_error(here: Path, command: str, say: Say):
-    said = say(*command.split(), "--db", "missing.db")
-    assert said.status == 2
-    assert f"there is no database {here / 'missing.db'}" in said.err
+    say(*command.split(), "--db", "missing.db").refused(f"there is no database {here / 'missing.db'}")
     assert not list(here.iterdir())
 
 
@@ -94,17 +89,12 @@ def test_a_path_through_a_file_does_not_exist_either(here: Path, say: Say):
     ],
 )
 def test_names_that_are_no_database(name: str, message: str, say: Say):
-    said = say("status", "--db", name)
-    assert said.status == 2
-    assert message in said.err
+    say("status", "--db", name).refused(message)
 
 
 def test_a_configuration_with_mistakes_is_told(here: Path, say: Say):
     (here / "tui-crawler.yaml").write_text("seeds: [https://example.org/]\nsedes: []\n")
-    said = say("status")
-    assert said.status == 2
-    assert "tui-crawler.yaml:2:1" in said.err
-    assert "sedes" in said.err
+    say("status").refused("tui-crawler.yaml:2:1", "sedes")
 
 
 def test_db_path_as_json(here: Path, say: Say):

@@ -150,9 +150,9 @@ class TestWhatIsRefused:
         self, say: Say, here: Path, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr(export_command, "find_spec", lambda _: None)
-        said = say("export", "pages", "--format", "parquet", "--output", "out.parquet")
-        assert (said.status, said.out) == (2, "")
-        assert "pip install 'tui_crawler[parquet]'" in said.err
+        say("export", "pages", "--format", "parquet", "--output", "out.parquet").refused(
+            "pip install 'tui_crawler[parquet]'"
+        )
         assert not (here / "out.parquet").exists()
 
     @pytest.mark.parametrize(
@@ -190,16 +190,12 @@ class TestWhatIsRefused:
     def test_a_wrong_word_is_told_and_nothing_is_written(
         self, words: tuple[str, ...], said_so: str, say: Say, here: Path
     ):
-        said = say("export", *words)
-        assert (said.status, said.out) == (2, "")
-        assert said_so in said.err
+        say("export", *words).refused(said_so)
         assert files(here) == []
 
     def test_a_file_that_exists_needs_force(self, say: Say, here: Path):
         (here / "x.csv").write_text("former")
-        said = say("export", "pages", "--format", "csv", "--output", "x.csv")
-        assert said.status == 2
-        assert "exists\n  --force replaces it" in said.err
+        say("export", "pages", "--format", "csv", "--output", "x.csv").refused("exists\n  --force replaces it")
         assert (here / "x.csv").read_text() == "former"
         assert say("export", "pages", "--format", "csv", "--output", "x.csv", "--force").status == 0
         assert (here / "x.csv").read_text(encoding="utf-8").startswith("url,origin")
@@ -273,9 +269,9 @@ class TestHowItEnds:
         with closing(sqlite3.connect(crawl)) as database:
             database.execute("UPDATE body SET zstd = x'00' WHERE size = 0")
             database.commit()
-        said = say("export", "bodies", "--format", "warc", "--output", "x.warc")
-        assert said.status == 3
-        assert f"the stored body of {A}/long is damaged" in said.err
+        say("export", "bodies", "--format", "warc", "--output", "x.warc").refused(
+            f"the stored body of {A}/long is damaged", status=3
+        )
         assert files(here) == []
 
     @pytest.mark.parametrize("form", FORMATS)

@@ -92,9 +92,7 @@ class TestChange:
 
     @pytest.mark.parametrize("words", [("set", "nwes", "--nice", "1"), ("pause", "news", "nwes"), ("abort", "nwes")])
     def test_an_unknown_job_is_answered_with_the_nearest_one(self, words: tuple[str, ...], crawl: Path, say: Say):
-        said = say("jobs", *words)
-        assert (said.status, said.out) == (2, "")
-        assert "no job 'nwes' is known here; did you mean news?" in said.err
+        say("jobs", *words).refused("no job 'nwes' is known here; did you mean news?")
         assert asked_of(crawl) == []
 
 
@@ -141,7 +139,5 @@ class TestWhatIsAsked:
     def test_what_is_wrong_is_told_and_nothing_is_asked(
         self, words: tuple[str, ...], told: str, say: Say, wiring: Wiring
     ):
-        said = say("jobs", *words)
-        assert (said.status, said.out) == (2, "")
-        assert told in said.err
+        say("jobs", *words).refused(told)
         assert not wiring.commands

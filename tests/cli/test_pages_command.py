@@ -78,10 +78,7 @@ class TestStash:
     def test_an_unknown_stash_is_answered_with_the_nearest_one(self, crawl: Path, say: Say):
         say("pages", "stash", "later")
         for words in (("unstash", "latr"), ("dripfeed", "latr", "3")):
-            said = say("pages", *words)
-            assert (said.status, said.out) == (2, "")
-            assert "'latr'" in said.err
-            assert "did you mean 'later'?" in said.err
+            say("pages", *words).refused("'latr'", "did you mean 'later'?")
 
     def test_an_unknown_job_or_origin_is_answered_with_the_nearest_one(self, crawl: Path, say: Say):
         assert "did you mean news?" in say("pages", "stash", "s", "--job", "nwes").err
@@ -135,9 +132,7 @@ def test_without_a_configuration_it_is_a_day_and_that_is_said(here: Path, say: S
 
 def test_a_configuration_that_cannot_be_read_is_an_error(here: Path, say: Say):
     store_crawl(here / "crawl.db", config_text="seeds: nonsense\n")
-    said = say("pages", "limbo")
-    assert (said.status, said.out) == (3, "")
-    assert "seeds" in said.err
+    say("pages", "limbo").refused("seeds", status=3)
 
 
 class TestProbe:
@@ -246,9 +241,7 @@ class TestWhatIsAsked:
     def test_what_is_wrong_is_told_and_nothing_is_asked(
         self, words: tuple[str, ...], told: str, say: Say, wiring: Wiring
     ):
-        said = say("pages", *words)
-        assert (said.status, said.out) == (2, "")
-        assert told in said.err
+        say("pages", *words).refused(told)
         assert not wiring.commands
 
 

@@ -113,6 +113,4 @@ def test_no_socket_is_opened_and_the_database_stays_as_it_is(
 
 
 def test_a_database_that_is_not_there(crawled: tuple[Path, Path], tmp_path: Path, say: Say):
-    said = say("rehearse", str(crawled[0]), "--from", str(tmp_path / "none.db"))
-    assert said.status == 2
-    assert "there is no database" in said.err
+    say("rehearse", str(crawled[0]), "--from", str(tmp_path / "none.db")).refused("there is no database")

@@ -119,6 +119,4 @@ def test_a_signal_ends_it(number: signal.Signals, crawled: Path):
 
 @pytest.mark.parametrize("speed", ["fast", "-1", "nan", "inf"])
 def test_a_speed_that_is_none(speed: str, crawled: Path, say: Say):
-    said = say("replay", "--speed", speed, "--db", str(crawled))
-    assert said.status == 2
-    assert "neither max nor a number" in said.err
+    say("replay", "--speed", speed, "--db", str(crawled)).refused("neither max nor a number")

@@ -115,9 +115,7 @@ class TestShow:
         store_crawl(here / "crawl.db", jobs=(own,))
         assert say("rules", "show", "--json").document["rules"] == []
         assert say("rules", "show", "--job", "own", "--json").document["rules"] == [{"match": "/own/", "skip": True}]
-        wrong = say("rules", "show", "--job", "onw")
-        assert (wrong.status, wrong.out) == (2, "")
-        assert "did you mean own?" in wrong.err
+        say("rules", "show", "--job", "onw").refused("did you mean own?")
 
 
 class TestTest:
@@ -220,9 +218,7 @@ class TestPreview:
     )
     def test_a_wrong_file(self, text: str, words: str, here: Path, crawl: Path, say: Say) -> None:
         for command in ("preview", "apply"):
-            said = say("rules", command, rules_file(here, text))
-            assert (said.status, said.out) == (2, "")
-            assert words in said.err
+            say("rules", command, rules_file(here, text)).refused(words)
         assert asked_of(crawl) == []
 
     def test_no_file(self, crawl: Path, say: Say) -> None:
@@ -279,9 +275,9 @@ class TestApply:
 
     def test_another_version_is_current(self, here: Path, crawl: Path, say: Say) -> None:
         assert say("rules", "apply", rules_file(here, "rules: []\n")).status == 0
-        said = say("rules", "apply", rules_file(here, "exclusions: []\n"), "--base", "1")
-        assert (said.status, said.out) == (2, "")
-        assert "began with version 1, but version 2 is current" in said.err
+        say("rules", "apply", rules_file(here, "exclusions: []\n"), "--base", "1").refused(
+            "began with version 1, but version 2 is current"
+        )
         assert say("rules", "show", "--json").document["ruleset_id"] == 2
         assert say("rules", "apply", rules_file(here, "exclusions: []\n"), "--base", "2").status == 0
         assert "no version 99" in say("rules", "apply", "new.yaml", "--base", "99").err

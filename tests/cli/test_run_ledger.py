@@ -10,7 +10,7 @@ from tests.support.event_names import EVENT_NAMES
 from tui_crawler.cli.run_progress import frame
 from tui_crawler.cli.run_watch import NAMED, summary
 from tui_crawler.domain.crawl.event import Event
-from tui_crawler.domain.history.run_totals import RATE_SECONDS, RunTotals, costs_patience
+from tui_crawler.domain.history.run_totals import RATE_SECONDS, RunTotals
 
 A = "https://a.example.org"
 B = "https://b.example.org"
@@ -89,11 +89,12 @@ def test_an_attempt_that_ends_during_a_pause_does_not_end_the_pause():
 
 def test_setbacks_count_what_cost_patience():
     ledger = ledger_of(
-        attempt(1_000, code="connection_failed", patience=4),
-        attempt(2_000, code="file_not_found", patience=4),
-        attempt(3_000, code="rate_limited", patience=4),
-        attempt(4_000, code="connection_failed", patience=3),
-        Event(5_000, "robots_fetched", A, "u", "request_timeout", (("patience", 2), ("response_ms", 9))),
+        attempt(1_000, code="file_not_found", patience=4),
+        attempt(2_000, code="connection_failed", patience=3),
+        attempt(3_000, code="rate_limited", patience=3),
+        attempt(4_000, code="connection_failed", patience=2),
+        Event(5_000, "robots_fetched", A, "u", "request_timeout", (("patience", 1), ("response_ms", 9))),
+        attempt(6_000, code="a_code_of_a_later_version", patience=0),
     )
     assert ledger.origins[A].setbacks == {"connection_failed": 2, "request_timeout": 1}
 
@@ -121,12 +122,6 @@ def test_the_rate_is_a_mean_over_the_last_seconds():
         ledger.take(attempt(1_000_000 + number * 500))
     assert ledger.rate(1_100_000) == pytest.approx(2.0, abs=0.1)
     assert ledger.rate(1_100_000 + RATE_SECONDS * 1_000) == 0
-
-
-def test_which_codes_cost_patience():
-    assert costs_patience("connection_failed")
-    assert not costs_patience("file_not_found")
-    assert not costs_patience("a_code_of_a_later_version")
 
 
 values = st.one_of(st.none(), st.integers(), st.text(max_size=5), st.booleans())

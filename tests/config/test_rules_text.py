@@ -70,7 +70,8 @@ def test_whatever_is_written_says_the_same_and_is_seen_whole(written: PolicySet)
         (Rule("[0-9]+, a: b", skip=True), "  - {match: '[0-9]+, a: b', skip: true}"),
         (Rule("true", skip=True), "  - {match: 'true', skip: true}"),
         (Rule("a\u200bb", skip=False), '  - {match: "a\\U0000200bb", skip: false}'),
-        (Rule("/f/", accept=False, ua="me", source="my x:1"), "  - {match: /f/, accept: false, ua: me}  # my?x:1"),
+        (Rule("/f/", accept=False, ua="me", source="é (x):1"), "  - {match: /f/, accept: false, ua: me}  # é (x):1"),
+        (Rule("/f/", skip=True, source="a # '}\u200b:1"), "  - {match: /f/, skip: true}  # a ? ??:1"),
     ],
 )
 def test_a_rule_is_written_as_a_person_would(entry: Rule, line: str) -> None:

@@ -25,7 +25,7 @@ from tui_crawler.config.tree import (
 
 
 def tree(text: str) -> Node:
-    def refuse(mark: SourcePlace, key: str, message: str, suggestion: str) -> None:
+    def refuse(key: str, message: str, suggestion: str, mark: SourcePlace) -> None:
         raise BadValue(mark, message, suggestion, key)
 
     return compose(text, "t.yaml", refuse)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.config.written import SEEDS, load_text, problem_of
 from tui_crawler.config.policies import FIELDS
 from tui_crawler.config.url_tests import check_possible
-from tui_crawler.domain.rules.matcher import Test, matches
+from tui_crawler.domain.rules.matcher import MatcherSet, Test
 from tui_crawler.domain.rules.pattern import BadPattern, escape
 from tui_crawler.domain.url import CrawlUrl, normalise
 
@@ -126,7 +126,7 @@ def test_no_test_that_a_url_passes_is_refused(written, data):
     for test in tests:
         if not test.value:
             continue
-        assert matches(test, url), test
+        assert MatcherSet([test]).all(url), test
         try:
             check_possible(test)
         except BadPattern as refused:

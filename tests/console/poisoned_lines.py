@@ -31,13 +31,11 @@ from tui_crawler.console.panes.line import Line
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.console.rules import impact_lines as rule_impact
 from tui_crawler.console.rules import rows as rule_rows
-from tui_crawler.console.rules import rows as rule_sheet
 from tui_crawler.console.rules.draft import RuleDraft, note_of
 from tui_crawler.console.rules.entries import added_entries, entries_of
 from tui_crawler.console.rules.exclusion import exclusion_lines
 from tui_crawler.console.rules.impact import ImpactNews
 from tui_crawler.console.rules.pattern import clusters_of, pattern_of
-from tui_crawler.console.rules.rows import RULE_ENTRIES
 from tui_crawler.console.rules.rule_hits import RuleHits
 from tui_crawler.console.sql import rows as sql_rows
 from tui_crawler.console.url import rows as stored_body
@@ -56,7 +54,7 @@ from tui_crawler.domain.records.view import OriginView, RunView
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.preview import OriginImpact, Preview, Sample
 from tui_crawler.domain.rules.robots import RobotsDecision
-from tui_crawler.domain.rules.ruleset import RulesProblem, difference
+from tui_crawler.domain.rules.ruleset import difference
 from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.same_as import command_line_of, same_as
@@ -105,12 +103,11 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     changes = difference(now.policies, other)
     firing = RuleHits(3, 4, payload, 1, 2, links_in_all=3)
     for fired in (None, RuleHits(), firing, dataclasses.replace(firing, count=0, links=True)):
+        hits = rule_rows.rule_hits_line(fired, reports.refusal_counts(9), UTC, query=True)
         for entry in (*entries_of(now.policies), *added_entries(reports.added)):
-            yield from RULE_ENTRIES.cells(rule_rows.entry_line(entry, {entry.key: fired}, whole=False), Present())
-            yield from rule_rows.entry_lines(entry)
-        yield rule_rows.rule_hits_line(fired, reports.refusal_counts(9), UTC, query=True)
-        for entry in (*entries_of(now.policies), *added_entries(reports.added)):
-            yield from rule_sheet.sheet_lines(entry, now, (fired, reports.refusal_counts(9)), UTC)
+            lines = rule_rows.rule_lines(now.policies, reports.added, {entry.key: fired}, whole=False)
+            yield from (cell for line in lines for cell in rule_rows.RULE_LINES.cells(line, Present()))
+            yield from rule_rows.entry_lines(entry, hits, rule_rows.since_words(entry, [now], UTC))
     yield from rule_rows.comparison_lines(now, dataclasses.replace(now, policies=other))
     for one in reports.versions:
         yield from rule_rows.difference_lines(one, now)
@@ -118,24 +115,17 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     yield from merged.lines
     for moot in (True, False):
         yield from rule_rows.overtaken_lines(now, moot, KeyNames())
-    yield rule_rows.merge_words(now, merged)
-    yield from rule_rows.problem_lines([RulesProblem(1, payload)])
-    yield rule_rows.heading_of(now, 3)
     yield note_of(changes)
     origin = OriginImpact(f"https://{payload}", 1, 2, 3)
     samples = (Sample(payload, "allowed", payload, payload), Sample(payload, payload, "allowed", payload))
     preview = Preview(9, 1, 2, 6, (origin,), (f"https://{payload}/",), samples, (("done", 1), (payload, 1)))
     for news in (ImpactNews(draft, None, 9, preview), ImpactNews(draft, error=payload)):
         yield from rule_impact.impact_lines(True, news, KeyNames())
-        yield from rule_sheet.without_lines(news, KeyNames())
         yield rule_impact.impact_words(news)
         for wrong in (payload, ""):
             yield from exclusion_lines(payload, [Exclusion("host", payload, payload, payload, payload)], wrong, news)
-    yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))
-    yield from rule_impact.judged_lines(rule_impact.Judged(payload, payload, payload, (payload,)))
-    for judged in (rule_impact.Judged(payload, problem=payload), rule_impact.Judged(payload, payload, payload)):
-        yield from rule_impact.judged_lines(judged)
-        yield from rule_impact.draft_lines(judged)
+    for url in (f"https://x.example/{payload}", payload):
+        yield from rule_impact.judged_lines(url, now.policies)
 
 
 def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunView, payload: str) -> Iterator[Line]:
@@ -209,7 +199,7 @@ def every_line(payload: str) -> Iterator[Line]:
     assert run is not None
     zone, history = UTC, reports.history(API)
     for view in reports.rows.values():
-        yield from summary_lines(view, now, run, zone, payload, line)
+        yield from summary_lines(view, now, run, zone, payload, None, line)
         yield from every_line_of_an_origin(view, history, run, payload)
         yield why_line(view, now, run, zone, "")
     for by in failure_rows.GROUPINGS:

@@ -21,6 +21,7 @@ from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.rules.policy import PolicySet
 from tui_crawler.domain.rules.ruleset import Ruleset
+from tui_crawler.text.cells import cell_text
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.steering import SteeredJournal
@@ -67,6 +68,14 @@ def cursor_line(held: Stage) -> str:
     return area.document.get_line(area.cursor_location[0])
 
 
+async def at_line(held: Stage, words: str) -> None:
+    """Put the cursor of the rules on the line that has these words."""
+    rows = rows_of(held, "#rules-lines")
+    place = next(place for place, row in enumerate(rows) if words in row)
+    held.app.screen.query_one("#rules-lines", CrawlTable).move_cursor(index=place)
+    await held.quiet(1)
+
+
 async def write(held: Stage, entry: str) -> None:
     """Write another rule into the draft, which is begun in view 4; the focus is outside the text then."""
     if top(held) is not RuleEditorScreen:
@@ -95,13 +104,8 @@ async def retype_line(held: Stage, line: str) -> None:
 def rows_of(held: Stage, table: str) -> list[str]:
     """The rows of a table as text."""
     found = held.app.screen.query_one(table, CrawlTable)
-    rows = []
-    for key in found.row_order:
-        row = found.row(key)
-        assert row is not None
-        parts = [part for cell in row.cells for part in (cell if isinstance(cell, tuple) else (cell,))]
-        rows.append(" ".join(text for part in parts if (text := part if isinstance(part, str) else part.text)))
-    return rows
+    rows = (found.row(key) for key in found.row_order)
+    return [" ".join(filter(None, map(cell_text, row.cells))) for row in rows if row is not None]
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import Any
 from tui_crawler.domain.crawl.recovery import is_recoverable
 from tui_crawler.domain.records.attempt import RequestRecord
 from tui_crawler.domain.records.exit_code import ExitCode
-from tui_crawler.domain.records.page_view import LinkView, PageDetail, PageView, TodoView
+from tui_crawler.domain.records.page_view import Hop, LinkView, PageDetail, PageView, TodoView
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
 
@@ -357,17 +357,18 @@ def page_detail(url: str = f"{API}/v2/items?page=18") -> PageDetail:
         ),
     )  # fmt: skip
     path = (
-        LinkView(f"{API}/", f"{API}/v2/", "a", False, "API version 2", FOUND_AT - 42 * MINUTE),
-        LinkView(f"{API}/v2/", f"{API}/v2/items?page=17", "a", False, "items", FOUND_AT - 20 * MINUTE),
-        LinkView(f"{API}/v2/items?page=17", url, "a", False, "next ›", FOUND_AT - MINUTE),
+        Hop(f"{API}/", f"{API}/v2/", "a", 1, FOUND_AT - 42 * MINUTE),
+        Hop(f"{API}/v2/", f"{API}/v2/items?page=17", "a", 2, FOUND_AT - 20 * MINUTE),
+        Hop(f"{API}/v2/items?page=17", url, "a", 3, FOUND_AT - MINUTE),
     )
+    link = LinkView(f"{API}/v2/items?page=17", url, "a", False, "next ›", FOUND_AT - MINUTE)
     found = page(
         18, url, "request_timeout", attempts=3, attempts_remaining=2, message=wait,
         last_crawled_at=NOW, title="Items page 18", etag='"a81"', content_type="text/html; charset=utf-8",
         size=STORED_BYTES,
         not_before=NOW + 120_000, sha256="9f2c4a" + "0" * 58,
     )  # fmt: skip
-    return PageDetail(found, tried, requests, path[-1:], (), (), path, inlink_count=12, outlink_count=7)
+    return PageDetail(found, tried, requests, (link,), (), (), path, inlink_count=12, outlink_count=7)
 
 
 def todo_list(origin: str) -> tuple[TodoView, ...]:

@@ -7,7 +7,6 @@ from math import sin
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WHO
 from tui_crawler.domain.history.pulse import Gauges, MarkKind, Pulse, PulseCount, PulseMark, PulseOf, PulseScope
 from tui_crawler.domain.history.span import TimeSpan
-from tui_crawler.domain.records.attempt import RequestRecord
 from tui_crawler.domain.records.exit_code import ExitCode
 
 BEGAN = NOW - 52 * MINUTE
@@ -42,7 +41,7 @@ def _count(at: int, step_ms: int, part: float) -> PulseCount:
     for share, ms in ((50, 120), (40, 240), (8, 700), (2, 1_500)):
         one = PulseCount()
         one.add(ms * (3 if bad else 1), page=True, code=None, size=0)
-        one.add_phases(RequestRecord("", "GET", at, at + ms // 2, at + ms, 200, dns_ms=ms // 20, connect_ms=ms // 8))
+        one.add_phases(at, at + ms // 2, at + ms, ms // 20, ms // 8, None)
         one.attempts = one.pages = 0
         count.merge(one, max(1, pages * share // 100))
     for code, number in (

@@ -79,10 +79,11 @@ def relations(reports: FakeReports, payload: str = "") -> Iterator[tuple[Relatio
     outlooks = [NextRequest(when, held) for when in NextTry for held in ("", "paused")]
     pages = [PageLine(page, outlook) for page in reports.pages for outlook in outlooks]
     yield URLS, pages
+    each = pages[:: len(outlooks) + 1]  # every page or every outlook once, not each with each
     for by in GROUPINGS:
         yield groups_by(by), reports.failure_count(by, 9, NOW).groups
-        yield pages_by(by), pages
-    yield pages_by(()), pages
+        yield pages_by(by), each
+    yield pages_by(()), each
     yield REFERRERS, [ReferrerLine(number, one, API) for number, one in enumerate(reports.referrers(1, 9).first)]
     yield TODO, [TodoLine(number, one, API, outlooks[0]) for number, one in enumerate(reports.todo(API, 9))]
     for inward in (True, False):

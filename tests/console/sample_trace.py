@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.console.sample_crawl import API, MINUTE, NOW, attempt
 from tui_crawler.console.ports import Reports
-from tui_crawler.domain.crawl.standing import Hop
 from tui_crawler.domain.history.explanation import Answer, Explanation
+from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.rules.verdict import Step
 
 KNOWN = f"{API}/v2/items?page=18"

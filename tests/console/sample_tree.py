@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tests.console.sample_crawl import API
-from tui_crawler.domain.history.site_tree import BranchCounts, BranchList, BranchPiece, name_below, total
+from tui_crawler.domain.history.site_tree import BranchCounts, BranchList, BranchTally, name_below, total
 from tui_crawler.domain.history.trap import TrapSuspicion
 
 EVIL = "%1b[31m\x1b]52;c;aGk=\x07\u202e[b]"
@@ -34,14 +34,14 @@ def branch_list(prefix: str, branches: int, pages: int) -> BranchList:
     return BranchList(tuple(names[:branches]), {url: SITE[url] for url in own[:pages]}, len(names) > branches)
 
 
-def branch_piece(prefix: str, after: str, most: int) -> BranchPiece:
+def branch_piece(prefix: str, after: str, most: int) -> BranchTally:
     """At most so many of the URLs after one."""
     urls = [url for url in sorted(SITE) if url.startswith(prefix) and url > after]
     counts: dict[str, BranchCounts] = {}
     for url in urls[:most]:
         name = name_below(prefix, url)
         counts[name] = total((counts.get(name, BranchCounts()), SITE[url]))
-    return BranchPiece(counts, len(urls[:most]), urls[:most][-1] if urls else after, len(urls) <= most)
+    return BranchTally(counts, len(urls[:most]), urls[:most][-1] if urls else after, len(urls) <= most)
 
 
 def branch_traps(prefixes: Sequence[str]) -> dict[str, TrapSuspicion]:

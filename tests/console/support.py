@@ -26,6 +26,7 @@ from tests.console.sample_crawl import (
 from tests.console.sample_rules import FakeRules
 from tests.console.sample_trace import SampleExplainer
 from tests.support.patience import PATIENT_S
+from tui_crawler.console.action import Situation
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.operator.detach import CannotDetach, Departure, Detacher
 from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -36,6 +37,7 @@ from tui_crawler.console.reading.poll_loop import Answer
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.session import SessionFile
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import ActionResult, Command, PauseOrigins, ResumeOrigins
 from tui_crawler.domain.records.failure import StorageFailure
 
@@ -329,6 +331,16 @@ class Stage:
             if rounds:
                 await self.settle(rounds)
 
+    async def act(self, *keys: str, rounds: int = 1) -> None:
+        """Presses keys, and waits until something became of what they ask for."""
+        await self.press(*keys, rounds=rounds)
+        await self.decided()
+
+    async def command(self, text: str, *, rounds: int = 0, decided: bool = False) -> None:
+        """Does what is typed at the prompt, and lets the app read `rounds` times, or waits until that is `decided`."""
+        self.app.dispatcher.do_typed(text)
+        await (self.decided() if decided else self.settle(rounds) if rounds else self.quiet())
+
     async def type(self, text: str) -> None:
         """Types a text without looking at the screen in between."""
         for char in text:
@@ -375,6 +387,23 @@ class Stage:
             self.app.taken_in.clear()
             await self.quiet(1)
 
+    def table(self, selector: str) -> CrawlTable:
+        """A table of the screen on top."""
+        return self.app.screen.query_one(selector, CrawlTable)
+
+    @property
+    def situation(self) -> Situation:
+        """What the screen below all dialogs is about."""
+        screen = self.app.console_screen
+        assert screen is not None
+        return screen.situation()
+
+    def sees(self, *words: str) -> None:
+        """Fails unless all of these are on the screen."""
+        text = self.text()
+        missing = [one for one in words if one not in text]
+        assert not missing, f"{missing} not in\n{text}"
+
     def text(self) -> str:
         """What is on the screen, as plain text."""
         self.app.paint()
@@ -402,9 +431,12 @@ async def stage(
     hears: Callable[[Message], None] | None = None,
     replays: Replays = Replays(),  # noqa: B008  it is frozen
     journals: Callable[[], Journal] | None = None,
+    keys: str = "",
+    rounds: int = 3,
 ) -> AsyncIterator[Stage]:
     """A running app that has read twice. `hears` is called before any widget handles any message. `journals` opens the
-    journal it writes to, where that is not the stand-in."""
+    journal it writes to, where that is not the stand-in. `keys` are pressed, and it has read `rounds` times after
+    each."""
     shown = reports or FakeReports()
     journal = FakeJournal(shown)
     clock = FrozenClock()
@@ -424,6 +456,7 @@ async def stage(
         await held.quiet()
         await held.settle()
         try:
+            await held.press(*keys.split(), rounds=rounds)
             yield held
         finally:
             if shown.gate is not None:

@@ -33,10 +33,10 @@ def some(first: int, last: int) -> tuple[AttemptView, ...]:
 
 
 async def open_api(held: Stage) -> CrawlTable:
-    held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    held.table("#origins").move_cursor(key=API)
     await held.press("enter", rounds=3)
     assert isinstance(held.app.screen, OriginScreen)
-    return held.app.screen.query_one("#attempts", CrawlTable)
+    return held.table("#attempts")
 
 
 def numbers(table: CrawlTable) -> list[int]:
@@ -111,15 +111,14 @@ async def test_problems_only_and_a_sort_over_what_is_held() -> None:
         assert f"only the {number} rows held" in held.text()
         table.order_by(None)
         await held.press("!", rounds=3)
-        assert "Attempts · problems only" in held.text()
-        assert "no attempts yet" in held.text()
+        held.sees("Attempts · problems only", "no attempts yet")
         await held.press("!", rounds=3)
         assert table.row_order[0] == ("attempt", 900)
 
 
 async def test_a_click_on_a_tab_opens_it() -> None:
     async with stage((60, 20)) as held:
-        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        held.table("#origins").move_cursor(key=API)
         await held.press("enter", rounds=3)
         bar = held.app.screen.query_one("#origin-tabs", TabBar)
         await held.pilot.click(bar, offset=(bar.text.index("Todo"), 0))

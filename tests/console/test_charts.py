@@ -133,11 +133,9 @@ def test_marks_cross_the_axis():
     ]
 
 
-@given(VALUES, st.integers(-1, 40), st.sampled_from(Dots))
-def test_a_strip_is_as_wide_as_asked(values, width, dots):
-    line = heat(values, width, dots=dots)
-    assert len(line) == max(width, 0)
-    assert dots is not Dots.ascii or line.isascii()
+@given(VALUES, st.integers(-1, 40))
+def test_a_strip_is_as_wide_as_asked(values, width):
+    assert len(heat(values, width)) == max(width, 0)
 
 
 def test_a_strip_is_darker_for_more():

@@ -11,18 +11,13 @@ from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.records.command import PauseOrigins, RetryPages
 from tui_crawler.domain.records.operator_view import ActionView
 
 
-def rows(held: Stage, name: str) -> CrawlTable:
-    return held.app.screen.query_one(name, CrawlTable)
-
-
 async def open_api(held: Stage) -> None:
-    rows(held, "#origins").move_cursor(key=API)
+    held.table("#origins").move_cursor(key=API)
     await held.press("enter", rounds=3)
     assert isinstance(held.app.screen, OriginScreen)
 
@@ -31,15 +26,12 @@ async def test_origin_shows_state_with_history_todo_in_order_counts_and_log() ->
     async with stage((160, 50)) as held:
         await open_api(held)
         text = held.text()
-        assert "turn: crawl  ▶ /v2/items?page=19" in text
-        assert "2 of 5" in text
-        assert "slowed by 429" in text
-        assert "first 34 of 812" in text
+        held.sees("turn: crawl  ▶ /v2/items?page=19", "2 of 5", "slowed by 429", "first 34 of 812")
         assert "⊘ policy" in text, "the bars stand beside"
         assert "Links refused" in text
-        todo = [str(key) for key in rows(held, "#todo").row_order]
+        todo = [str(key) for key in held.table("#todo").row_order]
         assert todo[0] == f"{API}/v2/items?page=20"
-        assert list(rows(held, "#attempts").row_order) == [("attempt", number) for number in (400, 395, 392, 390, 389)]
+        assert list(held.table("#attempts").row_order) == [("attempt", number) for number in (400, 395, 392, 390, 389)]
 
 
 async def test_attempts_of_an_origin_come_in_live_and_the_cursor_stays_where_it_was_put() -> None:
@@ -47,22 +39,20 @@ async def test_attempts_of_an_origin_come_in_live_and_the_cursor_stays_where_it_
         await open_api(held)
         held.reports.commit(log=[attempt(401, f"{API}/live", "file_ingested")])
         await held.settle(4)
-        assert rows(held, "#attempts").cursor_key == ("attempt", 401)
+        assert held.table("#attempts").cursor_key == ("attempt", 401)
         await held.press("j", rounds=0)
         held.reports.commit(log=[attempt(402, f"{API}/live2", "file_ingested")])
         await held.settle(4)
-        assert rows(held, "#attempts").cursor_key == ("attempt", 400)
+        assert held.table("#attempts").cursor_key == ("attempt", 400)
         assert "/live2" in held.text()
 
 
 async def test_actions_on_the_origin_shown() -> None:
     async with stage() as held:
         await open_api(held)
-        await held.press("p")
-        await held.decided()
+        await held.act("p")
         assert held.journal.sent == [PauseOrigins((API,))]
-        await held.press("r")
-        await held.decided()
+        await held.act("r")
         assert held.journal.sent[-1] == RetryPages(urls=(f"{API}/v2/items?page=18",))
 
 
@@ -79,23 +69,17 @@ async def test_frozen_origin_holds_still() -> None:
 
 
 async def test_failures_by_exit_code_open_a_page_with_attempts_requests_headers_and_message() -> None:
-    async with stage() as held:
-        await held.press("2", rounds=3)
+    async with stage(keys="2") as held:
         assert isinstance(held.app.screen, FailuresScreen)
-        assert rows(held, "#groups").row_count == 4
+        assert held.table("#groups").row_count == 4
         assert "15 pages, 14 recoverable" in held.text()
         await held.press("enter", "j", "enter", rounds=3)
         assert isinstance(held.app.screen, UrlScreen)
-        text = held.text()
-        assert f"{API}/v2/items?page=18" in text
-        assert "Items page 18" in text
-        assert "no response head within 30.0 s" in text
-        assert rows(held, "#url-attempts").row_count == 3
-        assert "user-agent: example-net-crawler" in text
-        assert "↳ /v2/items?page=18" in text
+        held.sees(f"{API}/v2/items?page=18", "Items page 18", "no response head within 30.0 s")
+        assert held.table("#url-attempts").row_count == 3
+        held.sees("user-agent: example-net-crawler", "↳ /v2/items?page=18")
         await held.press("j", "j")
-        assert "content-type: text/html" in held.text()
-        assert "server: nginx \\x1b]52;c;aGk=\\x07" in held.text()
+        held.sees("content-type: text/html", "server: nginx \\x1b]52;c;aGk=\\x07")
         await held.press("escape", "escape", "escape")
         assert isinstance(held.app.screen, OverviewScreen)
 
@@ -105,10 +89,9 @@ async def test_the_second_request_of_an_attempt_is_named() -> None:
         held.app.go_to(Where.url, f"{API}/v2/items?page=18")
         await held.settle(2)
         await held.press("j", "enter")
-        assert rows(held, "#url-requests").row_count == 2
+        assert held.table("#url-requests").row_count == 2
         await held.press("j")
-        assert "second try" in held.text()
-        assert "203.0.113.7" in held.text()
+        held.sees("second try", "203.0.113.7")
 
 
 async def test_a_url_that_is_not_known_says_so() -> None:
@@ -119,46 +102,38 @@ async def test_a_url_that_is_not_known_says_so() -> None:
 
 
 async def test_groupings_go_round_and_pages_follow_the_group() -> None:
-    async with stage() as held:
-        await held.press("2", rounds=3)
+    async with stage(keys="2") as held:
         await held.press("c", rounds=3)
         assert "By origin" in held.text()
-        assert rows(held, "#pages").row_count == 9
+        assert held.table("#pages").row_count == 9
         await held.press("j", rounds=3)
-        assert rows(held, "#pages").row_count == 4
+        assert held.table("#pages").row_count == 4
         await held.press("c", rounds=3)
         assert "By exit code × origin" in held.text()
 
 
 async def test_retry_of_marked_pages_and_of_a_whole_group() -> None:
-    async with stage() as held:
-        await held.press("2", rounds=3)
+    async with stage(keys="2") as held:
         await held.press("enter", rounds=0)
         await held.press("space", "space", "r")
-        assert "Retry 2 failed pages?" in held.text()
-        assert "Takes 1m–6m at the present delay" in held.text()
-        await held.press("y")
-        await held.decided()
+        held.sees("Retry 2 failed pages?", "Takes 1m–6m at the present delay")
+        await held.act("y")
         assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3", f"{API}/v2/items?page=18"))]
         await held.press("R", rounds=2)
-        assert "Retry 9 failed pages?" in held.text()
-        assert "Takes 1m–26m at the present delay" in held.text()
-        await held.press("y")
-        await held.decided()
+        held.sees("Retry 9 failed pages?", "Takes 1m–26m at the present delay")
+        await held.act("y")
         assert held.journal.sent[-1] == RetryPages(exit_codes=("request_timeout",))
 
 
 async def test_nothing_has_failed() -> None:
-    async with stage(reports=FakeReports(pages=())) as held:
-        await held.press("2", rounds=3)
+    async with stage(reports=FakeReports(pages=()), keys="2") as held:
         assert "nothing has failed" in held.text()
         await held.press("R")
         assert "retry all: nothing has failed here" in held.text()
 
 
 async def test_failures_change_while_they_are_shown() -> None:
-    async with stage() as held:
-        await held.press("2", rounds=3)
+    async with stage(keys="2") as held:
         held.reports.pages = (*failed_pages(), page(900, f"{API}/late", "request_timeout"))
         held.reports.commit()
         await held.settle(12)
@@ -199,11 +174,8 @@ async def test_the_origin_shows_its_clock_contract_and_who_gave_patience_back() 
     reports.asked_for = (given, *reports.asked_for)
     async with stage((200, 60), reports=reports) as held:
         await open_api(held)
-        text = held.text()
-        assert "10:40:07 1→5 topped up by ines" in text
-        assert "10:41:07 3→2 request_timeout" in text
-        assert "asks as  example-net-crawler" in text
-        assert "never" in text
+        held.sees("10:40:07 1→5 topped up by ines", "10:41:07 3→2 request_timeout", "asks as  example-net-crawler")
+        held.sees("never")
         view = held.reports.rows[API]
         now = held.clock.wall
         held.reports.commit(replace(view, in_flight_url="", state="WAITING", next_request_at=now + 4_000))
@@ -222,6 +194,4 @@ async def test_an_origin_that_looks_like_a_trap_says_why() -> None:
     )
     async with stage((160, 50), reports=reports) as held:
         await open_api(held)
-        assert "⚠ trap suspected" in held.text()
-        assert "/calendar/{n}: 40 of the last 40" in held.text()
-        assert "drafts a rule" in held.text()
+        held.sees("⚠ trap suspected", "/calendar/{n}: 40 of the last 40", "drafts a rule")

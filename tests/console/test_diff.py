@@ -9,12 +9,7 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.diff.screen import DiffScreen, PageDiffScreen
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.stats.screen import StatsScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
-
-
-def table(held: Stage, name: str) -> CrawlTable:
-    return held.app.screen.query_one(name, CrawlTable)
 
 
 def shown(held: Stage, name: str) -> str:
@@ -35,7 +30,7 @@ async def test_from_origins_to_pages_to_lines_and_links() -> None:
         assert "+ 14 new  − 3 gone  ~ 470 changed  = 98 526" in shown(held, "#diff-summary")
         assert "run 6  1 548 requests in 1m11s" in shown(held, "#diff-summary")
         assert "+Disallow: /more" in shown(held, "#diff-robots")
-        assert table(held, "#diff-pages").row_count == 6
+        assert held.table("#diff-pages").row_count == 6
         await held.press("enter", "enter")
         await held.settle(2)
         assert isinstance(held.app.screen, PageDiffScreen)
@@ -57,13 +52,13 @@ async def test_many_pages_are_read_in_windows() -> None:
         await compared(held, "diff")
         await held.press("G")
         await held.settle(3)
-        assert table(held, "#diff-pages").row_count == 200
+        assert held.table("#diff-pages").row_count == 200
         await held.press("tab", ">")
         await held.settle(2)
         assert held.app.screen.situation().urls == (f"{WWW}/p201",)
         await held.press(">")
         await held.settle(2)
-        assert table(held, "#diff-pages").row_count == 50
+        assert held.table("#diff-pages").row_count == 50
         await held.press("<", "<")
         await held.settle(2)
         assert held.app.screen.situation().urls == (f"{WWW}/p1",)

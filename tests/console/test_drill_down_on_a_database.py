@@ -9,46 +9,29 @@ from typing import Any
 
 import pytest
 
+from tests.console.open_reports import OpenReports, one_page
 from tests.console.support import Stage, stage
-from tests.storage.bench import DatabaseBench
-from tests.storage.making import T0, A, crawled, failed, fill_of, plan, refusal
+from tests.storage.making import T0, A, failed, refusal
 from tui_crawler.console.failures.queries import CountedFailures, failure_groups, failure_window, retry_plan
 from tui_crawler.console.rules.queries import refusals
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.queries import FIRST_LINKS, links_of
 from tui_crawler.domain.records.exit_code import ExitCode
-from tui_crawler.storage.db.database import open_writable
-from tui_crawler.storage.db.open_settings import OpenSettings
-from tui_crawler.wiring.console_reports import ConsoleReports
 
 ITEMS = (("pattern", "/items/{n}"),)
-
-
-class OpenReports(ConsoleReports):
-    """Reports of a real database, with what the stage holds of its stand-in."""
-
-    gate = None
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Path]:
     """A page that was crawled and links to four items, three of which failed; the fourth is refused by a rule."""
-    path = tmp_path / "crawl.db"
-    open_writable(path, OpenSettings()).close()
-    bench = DatabaseBench(path)
-    store = bench.open()
-    await store.begin_run(plan(f"{A}/"))
-    (home,) = (await store.candidates(A, T0, 10, True)).pages
-    await store.fill(fill_of((home,)))
-    await store.settle(crawled(home, T0 + 10, *(f"{A}/items/{n}" for n in range(4))))
-    *wrong, last = (await store.candidates(A, T0, 10, False)).pages
-    for number, page in enumerate(wrong):
-        await store.settle(failed(page, T0 + 20 + number, ExitCode.request_timeout))
-    one = refusal(last, T0 + 30, ExitCode.skipped_by_rule)
-    log = replace(one.attempt, message="rule /items/3: skip true", decided_by="main.yaml:3", ruleset_id=1)
-    await store.settle(replace(one, attempt=log))
-    yield path
-    bench.close()
+    async with one_page(path := tmp_path / "crawl.db", *(f"{A}/items/{n}" for n in range(4))) as store:
+        *wrong, last = (await store.candidates(A, T0, 10, False)).pages
+        for number, page in enumerate(wrong):
+            await store.settle(failed(page, T0 + 20 + number, ExitCode.request_timeout))
+        one = refusal(last, T0 + 30, ExitCode.skipped_by_rule)
+        log = replace(one.attempt, message="rule /items/3: skip true", decided_by="main.yaml:3", ruleset_id=1)
+        await store.settle(replace(one, attempt=log))
+        yield path
 
 
 @pytest.fixture
@@ -73,9 +56,9 @@ async def test_groups_windows_and_what_putting_back_means(reports: OpenReports) 
 
 
 async def test_links_and_refusals(reports: OpenReports) -> None:
-    (inward,) = links_of(f"{A}/items/1", True, FIRST_LINKS).read(reports, T0)
+    (inward,) = links_of(f"{A}/items/1", True, FIRST_LINKS, 9).read(reports, T0)
     assert (inward.link.from_url, inward.title, inward.exit_code) == (f"{A}/", "a title", "file_ingested")
-    assert len(links_of(f"{A}/", False, FIRST_LINKS).read(reports, T0)) == 4
+    assert len(links_of(f"{A}/", False, FIRST_LINKS, 9).read(reports, T0)) == 4
     (row,) = refusals(0).read(reports, T0).counts.rows
     assert (row.message, row.count, row.sample_url) == ("rule /items/3: skip true", 1, f"{A}/items/3")
     reports.close()
@@ -83,13 +66,10 @@ async def test_links_and_refusals(reports: OpenReports) -> None:
 
 async def test_from_a_group_to_a_page_to_the_page_that_links_to_it(reports: OpenReports) -> None:
     shown: Any = reports
-    async with stage((140, 45), reports=shown, explains=None) as held:
-        await held.press("2", "c", "c", "c", "c", rounds=3)
-        assert "/items/{n} · row 1 of 3" in held.text()
-        assert "cluster: /items/* (3 of 3)" in held.text()
+    async with stage((140, 45), reports=shown, explains=None, keys="2 c c c c") as held:
+        held.sees("/items/{n} · row 1 of 3", "cluster: /items/* (3 of 3)")
         await held.press("enter", "enter", rounds=3)
-        assert f"{A}/items/0" in held.text()
-        assert "depth 1 ◀ shortest" in held.text()
+        held.sees(f"{A}/items/0", "depth 1 ◀ shortest")
         await held.press("L", rounds=3)
         assert first_of(held, "#url-inlinks") == ["a", "/", "a title"]
         await held.press("enter", rounds=3)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW, attempt, origin
-from tests.console.support import Stage, stage
+from tests.console.support import stage
 from tui_crawler.console.operator.commands import seeds_note
 from tui_crawler.console.operator.intent import add_seeds, retry_failed
 from tui_crawler.console.operator.journal import IntentOutcome, News
@@ -41,16 +41,12 @@ PAUSED = ActionView(
 )
 
 
-def events(held: Stage) -> CrawlTable:
-    return held.app.screen.query_one("#events", CrawlTable)
-
-
 async def test_actions_stand_among_the_attempts_by_time_with_their_command_line() -> None:
     async with stage((200, 50)) as held:
         held.reports.asked_for = (PAUSED, *held.reports.asked_for)
         held.reports.commit()
         await held.settle(12)
-        assert list(events(held).row_order)[:3] == [400, ("action", 30), ("action", 9)]
+        assert list(held.table("#events").row_order)[:3] == [400, ("action", 30), ("action", 9)]
         line = next(line for line in held.text().splitlines() if f"tui-crawler pause {API}" in line)
         assert "✎ pause" in line
         assert f"by {WHO}  done" in line
@@ -59,7 +55,7 @@ async def test_actions_stand_among_the_attempts_by_time_with_their_command_line(
 
 async def test_columns_stand_still_whatever_comes_in_and_exit_codes_are_spelled_as_in_the_table_above() -> None:
     async with stage((120, 40)) as held:
-        table = events(held)
+        table = held.table("#events")
 
         def places() -> list[int]:
             painter = table._prepare()
@@ -102,9 +98,8 @@ async def test_an_action_changes_its_row_when_something_becomes_of_it() -> None:
         held.reports.asked_for = (replace(PAUSED, error="it has finished"),)
         held.reports.commit()
         await held.settle(12)
-        assert "✗ pause" in held.text()
-        assert "it has finished" in held.text()
-        assert len([key for key in events(held).row_order if key == ("action", 30)]) == 1
+        held.sees("✗ pause", "it has finished")
+        assert len([key for key in held.table("#events").row_order if key == ("action", 30)]) == 1
 
 
 async def test_an_error_that_was_told_stays_in_the_events_and_is_found_by_e() -> None:
@@ -115,11 +110,11 @@ async def test_an_error_that_was_told_stays_in_the_events_and_is_found_by_e() ->
         await held.settle(12)
         assert held.app.notices == ()
         assert "the disk is full" in held.text()
-        assert events(held).row_order[0] == ("trouble", 1)
+        assert held.table("#events").row_order[0] == ("trouble", 1)
         await held.press("e", rounds=0)
-        assert events(held).cursor_key == ("trouble", 1)
+        assert held.table("#events").cursor_key == ("trouble", 1)
         await held.press("e", rounds=0)
-        assert events(held).cursor_key == 400
+        assert held.table("#events").cursor_key == 400
 
 
 async def test_enter_tells_the_whole_of_an_action_or_an_error() -> None:
@@ -131,7 +126,7 @@ async def test_enter_tells_the_whole_of_an_action_or_an_error() -> None:
         assert text not in held.text()
         await held.press("tab", "tab", "g", "enter", rounds=0)
         assert text in held.text()
-        events(held).move_cursor(key=("action", 9))
+        held.table("#events").move_cursor(key=("action", 9))
         await held.press("enter", rounds=0)
         assert "tui-crawler retry 'https://api.example.org/v2/items?page=3'" in held.text()
 

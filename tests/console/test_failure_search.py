@@ -10,7 +10,7 @@ from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import Stage, stage
 from tui_crawler.console.failures.rows import GROUP_HINT, PAGE_HINT
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.table.crawl_table import LOOKING, CrawlTable
+from tui_crawler.console.table.crawl_table import LOOKING
 from tui_crawler.console.table.filter_terms import read_needle
 
 TIMEOUT, GONE = (("exit_code", "request_timeout"),), (("exit_code", "file_gone"),)
@@ -23,12 +23,8 @@ def crawl(number: int = 900) -> FakeReports:
     return FakeReports(pages=(*timeouts, gone))
 
 
-def table(held: Stage, name: str) -> CrawlTable:
-    return held.app.screen.query_one(name, CrawlTable)
-
-
 def groups(held: Stage) -> list[Hashable]:
-    return list(table(held, "#groups").row_order)
+    return list(held.table("#groups").row_order)
 
 
 async def look_for(held: Stage, text: str) -> None:
@@ -38,15 +34,14 @@ async def look_for(held: Stage, text: str) -> None:
 
 
 async def test_part_of_a_url_keeps_the_groups_that_hold_it_and_of_these_the_pages_that_have_it() -> None:
-    async with stage((160, 40), reports=crawl()) as held:
-        await held.press("2", rounds=3)
+    async with stage((160, 40), reports=crawl(), keys="2") as held:
         assert len(groups(held)) == 2
         await look_for(held, "BASKET")
         assert groups(held) == [TIMEOUT]
-        row = table(held, "#groups").row(TIMEOUT)
+        row = held.table("#groups").row(TIMEOUT)
         assert row is not None
         assert "899" in str(row.cells[1]), "what a retry of the group puts back"
-        assert list(table(held, "#pages").row_order) == [300, 600]
+        assert list(held.table("#pages").row_order) == [300, 600]
         assert "timeout · row 1 of 2 with basket" in held.text()
         await held.press("ctrl+l", rounds=4)
         assert len(groups(held)) == 2
@@ -54,11 +49,10 @@ async def test_part_of_a_url_keeps_the_groups_that_hold_it_and_of_these_the_page
 
 
 async def test_part_of_a_message_does_too() -> None:
-    async with stage((160, 40), reports=crawl()) as held:
-        await held.press("2", rounds=3)
+    async with stage((160, 40), reports=crawl(), keys="2") as held:
         await look_for(held, "attic")
         assert groups(held) == [GONE]
-        assert list(table(held, "#pages").row_order) == [90_000]
+        assert list(held.table("#pages").row_order) == [90_000]
 
 
 async def test_a_group_that_says_itself_what_is_typed_keeps_all_its_pages() -> None:
@@ -68,24 +62,22 @@ async def test_a_group_that_says_itself_what_is_typed_keeps_all_its_pages() -> N
         await held.press("2", rounds=3)
         await look_for(held, "timeout")
         assert set(groups(held)) == {TIMEOUT, (("exit_code", "connection_failed"),)}
-        table(held, "#groups").move_cursor(key=TIMEOUT)
+        held.table("#groups").move_cursor(key=TIMEOUT)
         await held.settle(3)
-        assert table(held, "#pages").row_count == 19
+        assert held.table("#pages").row_count == 19
 
 
 async def test_what_is_nowhere_says_so_once_it_was_looked_for() -> None:
-    async with stage((160, 40), reports=crawl(20)) as held:
-        await held.press("2", rounds=3)
-        held.app.screen.query_one("#groups", CrawlTable).keep_only("nowhere")
-        assert table(held, "#groups").nothing_here() == LOOKING
+    async with stage((160, 40), reports=crawl(20), keys="2") as held:
+        held.table("#groups").keep_only("nowhere")
+        assert held.table("#groups").nothing_here() == LOOKING
         await held.settle(3)
-        assert table(held, "#groups").nothing_here() == "nothing fits the filter; ctrl+l shows all"
+        assert held.table("#groups").nothing_here() == "nothing fits the filter; ctrl+l shows all"
         assert "failure_count(exit_code, nowhere)" in held.reports.asked
 
 
 async def test_fields_and_opposites_are_about_groups_and_nothing_is_read_for_them() -> None:
-    async with stage((160, 40), reports=crawl(20)) as held:
-        await held.press("2", rounds=3)
+    async with stage((160, 40), reports=crawl(20), keys="2") as held:
         for text, left in (("!timeout", [GONE]), ("exit:gone", [GONE]), ("~rqtmt", [TIMEOUT])):
             await look_for(held, text)
             assert groups(held) == left
@@ -94,15 +86,13 @@ async def test_fields_and_opposites_are_about_groups_and_nothing_is_read_for_the
 
 
 async def test_a_frozen_picture_is_searched_too() -> None:
-    async with stage((160, 40), reports=crawl(400)) as held:
-        await held.press("2", "f", rounds=3)
+    async with stage((160, 40), reports=crawl(400), keys="2 f") as held:
         await look_for(held, "basket")
         assert groups(held) == [TIMEOUT]
 
 
 async def test_the_line_says_what_can_be_typed() -> None:
-    async with stage((160, 40), reports=crawl(20)) as held:
-        await held.press("2", rounds=3)
+    async with stage((160, 40), reports=crawl(20), keys="2") as held:
         await held.press("/", rounds=0)
         assert held.app.screen.query_one(EntryLine)._box.placeholder == GROUP_HINT
         await held.press("escape", "tab", rounds=2)
@@ -111,8 +101,7 @@ async def test_the_line_says_what_can_be_typed() -> None:
 
 
 async def test_new_pages_are_found_as_they_fail() -> None:
-    async with stage((160, 40), reports=crawl(20)) as held:
-        await held.press("2", rounds=3)
+    async with stage((160, 40), reports=crawl(20), keys="2") as held:
         await look_for(held, "basket")
         assert groups(held) == []
         held.reports.pages = tuple(

@@ -15,23 +15,13 @@ from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen
 from tui_crawler.console.failures.queries import ONCE_MS, failure_groups, retry_plan
-from tui_crawler.console.failures.retry_cost import (
-    RetryCost,
-    cost_words,
-    pages_by_origin,
-    retry_cost,
-)
-from tui_crawler.console.failures.rows import (
-    GROUPINGS,
-    cluster_words,
-    retry_cell,
-)
+from tui_crawler.console.failures.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost
+from tui_crawler.console.failures.rows import GROUPINGS, cluster_words, retry_cell
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.engine_host import EnginePhase
 from tui_crawler.console.operator.retry_start import RetryEstimate, RetryStart, estimate_words, outlook_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.pattern import clusters_of
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.moment import HELD
@@ -39,10 +29,6 @@ from tui_crawler.domain.records.command import RetryPages, TopUpPatience
 from tui_crawler.domain.records.page_view import PageView
 from tui_crawler.domain.records.view import OriginView
 from tui_crawler.text.cells import cell_text
-
-
-def table(held: Stage, name: str) -> CrawlTable:
-    return held.app.screen.query_one(f"#{name}", CrawlTable)
 
 
 async def group_by(held: Stage, name: str) -> None:
@@ -138,16 +124,14 @@ def test_urls_that_differ_in_numbers_are_a_cluster() -> None:
 
 
 async def test_the_largest_cluster_is_named_and_becomes_a_rule() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", rounds=3)
+    async with stage((140, 40), keys="2") as held:
         assert "cluster: /v2/user/* (7 of 9) · m makes a rule" in held.text()
         await held.press("m", rounds=3)
         assert r"{match: '^https://api\.example\.org/v2/user/[0-9]+$', skip: true}" in draft_text(held)
 
 
 async def test_among_the_pages_it_is_the_cluster_of_the_one_under_the_cursor() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", "enter", rounds=3)
+    async with stage((140, 40), keys="2 enter") as held:
         await held.press("j", rounds=1)
         assert "cluster: /v2/items?page=* (2 of 9)" in held.text()
         await held.press("G", rounds=1)
@@ -155,8 +139,7 @@ async def test_among_the_pages_it_is_the_cluster_of_the_one_under_the_cursor() -
 
 
 async def test_in_one_column_the_title_of_the_pages_names_the_cluster() -> None:
-    async with stage((80, 24)) as held:
-        await held.press("2", rounds=3)
+    async with stage((80, 24), keys="2") as held:
         assert "timeout · row 1 of 9 · cluster: /v2/user/* (7 of 9)" in held.text()
 
 
@@ -166,7 +149,7 @@ async def test_in_one_column_the_title_of_the_pages_names_the_cluster() -> None:
 async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -> None:
     async with stage((160, 40)) as held:
         await group_by(held, "http_status")
-        assert [dict(key)["http_status"] for key in table(held, "groups").row_order] == ["", "404", "503"]  # type: ignore[call-overload]
+        assert [dict(key)["http_status"] for key in held.table("#groups").row_order] == ["", "404", "503"]  # type: ignore[call-overload]
         assert "no status · row 1 of 13" in held.text()
         await held.press("j", rounds=3)
         assert "404 · row 1 of 1" in held.text()
@@ -178,8 +161,7 @@ async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -
 
 
 async def test_a_grouping_can_be_chosen_from_a_list() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", rounds=3)
+    async with stage((140, 40), keys="2") as held:
         await held.press("C", rounds=0)
         assert isinstance(held.app.screen, ChooseScreen)
         await held.press("j", "j", "j", "j", "enter", rounds=3)
@@ -187,16 +169,15 @@ async def test_a_grouping_can_be_chosen_from_a_list() -> None:
 
 
 async def test_groups_show_recent_ones_origins_and_a_trend_of_an_hour() -> None:
-    async with stage((180, 40)) as held:
-        await held.press("2", rounds=3)
-        row = table(held, "groups").row((("exit_code", "request_timeout"),))
+    async with stage((180, 40), keys="2") as held:
+        row = held.table("#groups").row((("exit_code", "request_timeout"),))
         assert row is not None
         total, recent, recovers, origins, trend, last = map(cell_text, row.cells[1:])
         assert (total, recent, recovers, origins) == ("9", "2", "yes", "1")
         assert len(trend) == 12
         assert trend.endswith("█")
         assert last == "now"
-        other = table(held, "groups").row((("exit_code", "file_not_found"),))
+        other = held.table("#groups").row((("exit_code", "file_not_found"),))
         assert other is not None
         assert cell_text(other.cells[3]) == "no"
 
@@ -206,23 +187,19 @@ async def test_checks_that_are_switched_off_are_named_as_the_groups_are_counted(
         def contract(self, origin: str) -> Contract:
             return replace(super().contract(origin), not_checked=("crawl.check_external", "crawl.check_fragments"))
 
-    async with stage((180, 40), reports=Unchecked()) as held:
-        await held.press("2", rounds=3)
-        assert "not checked: crawl.check_external, crawl.check_fragments" in held.text()
-        assert "2 checks off" in held.text()
-    async with stage((180, 40)) as held:
-        await held.press("2", rounds=3)
+    async with stage((180, 40), reports=Unchecked(), keys="2") as held:
+        held.sees("not checked: crawl.check_external, crawl.check_fragments", "2 checks off")
+    async with stage((180, 40), keys="2") as held:
         assert "not checked" not in held.text()
 
 
 async def test_pages_tell_tries_the_last_duration_and_the_next_try() -> None:
     waiting = replace(failed_pages()[1], not_before=NOW + 120_000)
-    async with stage((200, 40), reports=FakeReports(pages=(waiting,))) as held:
-        await held.press("2", rounds=3)
-        row = table(held, "pages").row(waiting.page_id)
+    async with stage((200, 40), reports=FakeReports(pages=(waiting,)), keys="2") as held:
+        row = held.table("#pages").row(waiting.page_id)
         assert row is not None
         cells = dict(
-            zip((column.id for column in table(held, "pages").columns), map(cell_text, row.cells), strict=True)
+            zip((column.id for column in held.table("#pages").columns), map(cell_text, row.cells), strict=True)
         )
         assert (cells["tries"], cells["took"], cells["retry"]) == ("3/5", "30.0s", "in 2m")
         assert cells["title"] == "Items page 18"
@@ -239,10 +216,8 @@ def test_the_more_were_counted_the_less_often_that_is_done() -> None:
 
 async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
     reports = FakeReports(counted=200_000, failed=1_204_331)
-    async with stage((160, 40), reports=reports) as held:
-        await held.press("2", rounds=3)
-        assert "counted 15 of 1 204 331, 14 recoverable" in held.text()
-        assert "as of 10:41:0" in held.text()
+    async with stage((160, 40), reports=reports, keys="2") as held:
+        held.sees("counted 15 of 1 204 331, 14 recoverable", "as of 10:41:0")
         await held.settle(4, move_ms=30_000)
         assert reports.asked.count("failure_count(exit_code)") == 2, "the first pages, and all of them"
         await held.press("u", rounds=2)
@@ -250,18 +225,17 @@ async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
 
 
 async def test_a_grouping_that_was_shown_before_is_there_at_once_and_counted_anew() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("2", rounds=3)
+    async with stage((160, 40), keys="2") as held:
         for _ in GROUPINGS:
             await held.press("c", rounds=2)
         held.reports.pages = held.reports.pages[1:]
         held.reports.commit()
         await held.press("c", rounds=0)
         assert "By origin · 15 pages" in held.text()
-        assert table(held, "pages").row_count == 0, "whose pages are not read yet"
+        assert held.table("#pages").row_count == 0, "whose pages are not read yet"
         await held.settle(2)
         assert "By origin · 14 pages" in held.text()
-        assert table(held, "pages").row_count
+        assert held.table("#pages").row_count
 
 
 # putting them back
@@ -274,8 +248,7 @@ async def test_a_group_that_no_command_names_is_put_back_by_its_pages() -> None:
         assert isinstance(held.app.screen, ConfirmScreen)
         assert "Retry 7 failed pages?" in held.text()
         assert "7 pages, 1–5 turns of 34.0s each" in " ".join(held.text().replace("│", " ").split())
-        await held.press("y")
-        await held.decided()
+        await held.act("y")
         assert held.journal.sent == [RetryPages(urls=tuple(f"{API}/v2/user/{n}" for n in range(7)))]
 
 
@@ -289,10 +262,8 @@ def test_only_so_many_pages_are_named_and_origins_looked_at() -> None:
 
 
 async def test_one_page_is_put_back_at_once() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", "enter", rounds=3)
-        await held.press("r", rounds=0)
-        await held.decided()
+    async with stage((140, 40), keys="2 enter") as held:
+        await held.act("r", rounds=0)
         assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3",))]
 
 
@@ -306,15 +277,14 @@ def words_of(held: Stage) -> str:
 
 def retry_cells(held: Stage) -> list[str]:
     """The column RETRY of the pages."""
-    pages = table(held, "pages")
+    pages = held.table("#pages")
     place = [column.id for column in pages.columns].index("retry")
     rows = [row for key in pages.row_order if (row := pages.row(key)) is not None]
     return [cell_text(row.cells[place]) for row in rows]
 
 
 async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", "j", "R", rounds=3)
+    async with stage((140, 40), keys="2 j R") as held:
         assert isinstance(held.app.screen, ConfirmScreen)
         words = words_of(held)
         assert "the pages get their tries back; with new patience they come next in this run, and then up to" in words
@@ -323,22 +293,19 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         assert "down.example.com gave up: without new patience nothing is requested there." in words
         assert "0 pages may" not in words
         assert "Retry with new patience" in words
-        await held.press("y")
-        await held.decided()
+        await held.act("y")
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",)), TopUpPatience((DOWN,))]
 
 
 async def test_r_on_one_page_of_an_origin_that_gave_up_asks_the_same() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", "j", rounds=3)
+    async with stage((140, 40), keys="2 j") as held:
         await held.press("enter", "r", rounds=2)
         assert isinstance(held.app.screen, ConfirmScreen)
         words = words_of(held)
         assert "Retry 1 failed page?" in words
         assert "1 page, 1–5 turns of 10.0s each" in words
         assert "down.example.com gave up: without new patience nothing is requested there." in words
-        await held.press("y")
-        await held.decided()
+        await held.act("y")
         (retry, patience) = held.journal.sent
         assert isinstance(retry, RetryPages)
         assert len(retry.urls) == 1
@@ -350,8 +317,7 @@ async def test_r_on_a_page_of_a_paused_origin_says_that_it_waits() -> None:
         held.reports.commit(replace(held.reports.rows[API], paused=True))
         await held.settle(2)
         await held.press("2", "enter", rounds=3)
-        await held.press("r", rounds=0)
-        await held.decided()
+        await held.act("r", rounds=0)
         assert any(one.text.endswith("; it waits, its origin is paused") for one in held.app.notices)
 
 
@@ -375,10 +341,8 @@ async def test_after_the_end_of_the_hosted_run_the_retry_of_one_page_asks_before
 
 
 async def test_r_is_about_no_page_while_groups_are_marked() -> None:
-    async with stage() as held:
-        await held.press("2", "space", "space", "r", rounds=3)
-        assert "2 marked" in held.text()
-        assert "no URL is selected" in held.text()
+    async with stage(keys="2 space space r") as held:
+        held.sees("2 marked", "no URL is selected")
         assert not held.journal.sent
 
 
@@ -396,8 +360,7 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
         untrue = ("in this run", "would wait", "Retry with new patience", "It gave up")
         assert not any(one in words for one in untrue)
         host.started.clear()
-        await held.press("y")
-        await held.decided()
+        await held.act("y")
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
         assert await asyncio.to_thread(host.started.wait, 5), "another run starts"
 
@@ -414,8 +377,7 @@ def test_a_new_run_asks_for_more_than_what_is_put_back() -> None:
 
 async def test_a_question_that_the_end_of_the_run_has_overtaken_does_nothing() -> None:
     host = FakeHost()
-    async with stage((140, 40), host=host) as held:
-        await held.press("2", "j", "R", rounds=3)
+    async with stage((140, 40), host=host, keys="2 j R") as held:
         assert "come next in this run" in words_of(held)
         await run_ends(held, host)
         await held.press("enter", rounds=2)
@@ -429,8 +391,7 @@ async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> 
         await run_ends(held, host)
         await held.press("2", "j", "R", rounds=3)
         host.started.clear()
-        await held.press("right", "enter")
-        await held.decided()
+        await held.act("right", "enter")
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
         await held.settle(3)
         assert held.app.hosting.phase is EnginePhase.ended
@@ -440,8 +401,7 @@ async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> 
 
 async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:
     resting = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
-    async with stage((140, 40), reports=FakeReports(newest_run=resting)) as held:
-        await held.press("2", rounds=3)
+    async with stage((140, 40), reports=FakeReports(newest_run=resting), keys="2") as held:
         assert "next run" in held.text()
         await held.press("j", "R", rounds=3)
         words = words_of(held)
@@ -486,10 +446,8 @@ async def test_the_retry_column_follows_the_origin() -> None:
 
 
 async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", "enter", rounds=3)
-        await held.press("r", rounds=0)
-        await held.decided()
+    async with stage((140, 40), keys="2 enter") as held:
+        await held.act("r", rounds=0)
         await held.press("z")
         told = held.app.notices[-1].text
         assert told.startswith("undo: the last action, retry https://")
@@ -500,8 +458,7 @@ async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
 
 
 async def test_a_frozen_view_counts_only_what_is_another_one() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", rounds=3)
+    async with stage((140, 40), keys="2") as held:
         await held.press("f", rounds=1)
         await held.settle(3, move_ms=1_100)
         assert "‖ frozen" in held.text()
@@ -515,10 +472,9 @@ async def test_a_frozen_view_counts_only_what_is_another_one() -> None:
 
 
 async def test_groups_keep_their_places_for_a_second_after_the_last_key() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("2", rounds=3)
+    async with stage((160, 40), keys="2") as held:
         await held.settle(3, move_ms=500)
-        groups = table(held, "groups")
+        groups = held.table("#groups")
         before = list(groups.row_order)
         last = next(one for one in held.reports.pages if (("exit_code", one.last_exit_code),) == before[-1])
         await held.press("j", rounds=0)
@@ -544,15 +500,14 @@ async def test_the_view_keeps_its_place_when_a_page_was_opened() -> None:
         await held.press("escape", rounds=2)
         assert isinstance(held.app.screen, FailuresScreen)
         assert "/v2/user/{n} · row 2 of 7" in held.text()
-        assert table(held, "pages").cursor_index == 1
+        assert held.table("#pages").cursor_index == 1
 
 
 async def test_narrow_the_groups_are_as_tall_as_their_rows_and_the_pages_have_the_rest() -> None:
-    async with stage((80, 24)) as held:
-        await held.press("2", rounds=2)
+    async with stage((80, 24), keys="2", rounds=2) as held:
         groups, pages = (
-            held.app.screen.query_one("#groups", CrawlTable),
-            held.app.screen.query_one("#pages", CrawlTable),
+            held.table("#groups"),
+            held.table("#pages"),
         )
         assert groups.region.height == groups.row_count + 2
         assert pages.region.height > pages.row_count + 2
@@ -565,24 +520,22 @@ async def test_narrow_the_groups_are_as_tall_as_their_rows_and_the_pages_have_th
 
 
 async def test_who_names_the_page_under_the_cursor_is_shown_and_opened() -> None:
-    async with stage() as held:
-        await held.press("2", "tab", rounds=2)
+    async with stage(keys="2 tab", rounds=2) as held:
         await held.settle(2)
-        referrers = held.app.screen.query_one("#referrers", CrawlTable)
+        referrers = held.table("#referrers")
         assert str(referrers.border_title) == "Linked from 15"
         assert referrers.row_count == 12
         await held.press("tab", "j", "enter", rounds=2)
         assert held.app.screen.crumbs()[-1].endswith("/v2/items?page=2")
         await held.press("escape", "escape", rounds=2)
-        assert held.app.focused is held.app.screen.query_one("#pages", CrawlTable)
+        assert held.app.focused is held.table("#pages")
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
 async def test_all_links_of_a_failed_page_are_a_key_away_at_any_size(size: tuple[int, int]) -> None:
-    async with stage(size) as held:
-        await held.press("2", "tab", rounds=2)
+    async with stage(size, keys="2 tab", rounds=2) as held:
         await held.settle(2)
         info = held.app.screen.query_one("#page-info", Lines)
         assert ("linked from 15 (L)" in str(info.border_title)) == (size[0] < 81)
         await held.press("L", rounds=2)
-        assert held.app.focused is held.app.screen.query_one("#url-inlinks", CrawlTable)
+        assert held.app.focused is held.table("#url-inlinks")

@@ -206,7 +206,7 @@ def test_a_count_of_none_stands_there_dimmed(word: str) -> None:
 
 def test_the_card_of_an_origin_says_what_counts_in_which_time() -> None:
     view = replace(origins()[0], requests=66)
-    lines = summary_lines(view, NOW, run_view(), UTC, "", ())
+    lines = summary_lines(view, NOW, run_view(), UTC, "", None, ())
     told = ["".join(text for text, _ in lay_out_line(line, 30)[0]).rstrip() for line in lines]
     assert "requests 66 in all runs" in told
     card = OriginSummary((ExitCountView("file_ingested", 371, 2),))

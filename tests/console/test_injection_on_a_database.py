@@ -13,12 +13,13 @@ import pytest
 
 from tests.cli.conftest import CONFIG
 from tests.cli.crawls import NEWS, OF_RULES
+from tests.console.open_reports import OpenReports
 from tests.console.poison import WORST, assert_clean
 from tests.console.support import Stage, stage
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
 from tui_crawler.console.failures.rows import GROUPINGS
-from tui_crawler.console.stats.rows import STATS_TABLES
+from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.domain.records.command import PauseOrigins
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.rules.policy import PolicySet
@@ -26,17 +27,10 @@ from tui_crawler.storage.db.database import open_writable
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.storage.workers.journal import Journal
-from tui_crawler.wiring.console_reports import ConsoleReports
 
 PAYLOAD = WORST[0] + "\u202e[@click=app.bell]x[/]" + "\u0301" * 9
 DECIDING = frozenset({"state", "status", "robots_status", "schema_version", "key"})
 """Columns whose value decides what is read at all."""
-
-
-class OpenReports(ConsoleReports):
-    """Reports of a real database, with what the stage holds of its stand-in."""
-
-    gate = None
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW
 from tests.console.support import Stage, stage
-from tests.console.test_logs import keys_of, many, table_of
+from tests.console.test_logs import keys_of, many
 from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
 from tui_crawler.console.logs import window as log_window
@@ -52,17 +52,15 @@ async def looked(held: Stage) -> int:
 
 async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_middle() -> None:
     reports = with_ends(3_000, _2500="request_timeout", _200="server_internal_error", _90="server_internal_error")
-    async with stage(reports=reports) as held:
-        await held.press("5", rounds=2)
+    async with stage(reports=reports, keys="5", rounds=2) as held:
         assert ("attempt", 200) not in keys_of(held)
         await held.press("e", rounds=0)
         await looked(held)
-        table = table_of(held)
+        table = held.table("#log")
         assert table.cursor_key == ("attempt", 200)
         visible = table.visible_keys
         assert 3 <= visible.index(("attempt", 200)) < len(visible) - 3
-        assert "○ not following" in held.text()
-        assert "held" in held.text()
+        held.sees("○ not following", "held")
         found = [number for _, number in keys_of(held)]
         assert found == list(range(found[0], found[-1] + 1))
         await held.press("e", rounds=0)
@@ -85,28 +83,25 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
 
 
 async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None:
-    async with stage((140, 30), reports=with_ends(6_000, _3="server_internal_error")) as held:
-        await held.press("5", rounds=2)
+    async with stage((140, 30), reports=with_ends(6_000, _3="server_internal_error"), keys="5", rounds=2) as held:
         await held.press("/", rounds=0)
         await held.type("docs.example.net/3x")
         await held.press("enter", rounds=3)
-        assert f"{LOOKING} hit of docs.example.net/… 1 5" in held.text()
-        assert "looked at, esc stops" in held.text()
+        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "looked at, esc stops")
         asked = len(held.reports.asked)
         await held.press("escape", rounds=2)
         assert LOOKING not in held.text()
         assert "looking was stopped" in held.text()
         assert "/docs.example.net/3x/ 0 hits held" in held.text(), "esc has stopped the looking, no more"
         assert not [one for one in held.reports.asked[asked:] if "3x" in one]
-        assert table_of(held).cursor_key == ("attempt", 6_000)
+        assert held.table("#log").cursor_key == ("attempt", 6_000)
         await held.press("escape", rounds=0)
         assert "hits" not in held.text()
 
 
 async def test_a_new_search_takes_the_place_of_the_one_before() -> None:
     reports = with_ends(6_000, _4000="request_timeout")
-    async with stage((140, 30), reports=reports) as held:
-        await held.press("5", rounds=2)
+    async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
         await held.press("/", rounds=0)
         await held.type("nowhere")
         await held.press("enter", rounds=1)
@@ -114,29 +109,28 @@ async def test_a_new_search_takes_the_place_of_the_one_before() -> None:
         await held.press("w", rounds=0)
         assert f"{LOOKING} warning" in held.text()
         await looked(held)
-        assert table_of(held).cursor_key == ("attempt", 4_000)
+        assert held.table("#log").cursor_key == ("attempt", 4_000)
         await held.press("e", rounds=0)
         assert f"{LOOKING} error" in held.text()
         await held.press("G", rounds=3)
         assert LOOKING not in held.text()
-        assert table_of(held).cursor_key == ("attempt", 6_000)
+        assert held.table("#log").cursor_key == ("attempt", 6_000)
 
 
 async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_counts_only_what_is_held() -> None:
     reports = with_ends(3_000)
     log = [replace(one, title="A Quince") if one.attempt_id in {2_000, 1_000} else one for one in reports.log]
     reports.log = tuple(log)
-    async with stage((140, 30), reports=reports) as held:
-        await held.press("5", rounds=2)
+    async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
         await held.press("/", rounds=0)
         await held.type("QUINCE")
         await held.press("enter", rounds=0)
         await looked(held)
-        assert table_of(held).cursor_key == ("attempt", 2_000)
+        assert held.table("#log").cursor_key == ("attempt", 2_000)
         assert "/quince/ 1 hit held" in held.text()
         await held.press("n", rounds=0)
         await looked(held)
-        assert table_of(held).cursor_key == ("attempt", 1_000)
+        assert held.table("#log").cursor_key == ("attempt", 1_000)
         await held.press("n", rounds=0)
         await looked(held)
         assert "there is no further hit of quince" in held.text()
@@ -145,38 +139,35 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
         await held.type("")
         await held.press("enter", rounds=0)
         await looked(held)
-        assert table_of(held).cursor_key == ("attempt", 1_000), "there is none older: the newer one"
+        assert held.table("#log").cursor_key == ("attempt", 1_000), "there is none older: the newer one"
 
 
 async def test_what_comes_in_meanwhile_is_news_and_following_goes_on_until_it_arrives() -> None:
     reports = with_ends(3_000, _400="server_internal_error")
-    async with stage(reports=reports) as held:
-        await held.press("5", rounds=2)
+    async with stage(reports=reports, keys="5", rounds=2) as held:
         await held.press("e", rounds=0)
         held.reports.commit(log=many(3_001, 3_005))
         assert LOOKING in held.text()
         await held.settle(1, move_ms=300)
         await looked(held)
-        assert table_of(held).cursor_key == ("attempt", 400)
+        assert held.table("#log").cursor_key == ("attempt", 400)
         held.reports.commit(log=many(3_006, 3_010))
         await held.settle(2, move_ms=300)
-        assert table_of(held).cursor_key == ("attempt", 400)
+        assert held.table("#log").cursor_key == ("attempt", 400)
         assert "5 new" in held.text()
 
 
 async def test_frozen_it_looks_too() -> None:
-    async with stage(reports=with_ends(3_000, _400="server_internal_error")) as held:
-        await held.press("5", "f", rounds=2)
+    async with stage(reports=with_ends(3_000, _400="server_internal_error"), keys="5 f", rounds=2) as held:
         await held.press("e", rounds=1)
         await looked(held)
-        assert table_of(held).cursor_key == ("attempt", 400)
+        assert held.table("#log").cursor_key == ("attempt", 400)
         assert "‖ frozen" in held.text()
 
 
 async def test_among_errors_only_there_is_no_warning_to_go_to_and_hits_are_errors() -> None:
     reports = with_ends(3_000, _400="server_internal_error", _300="request_timeout", _200="server_internal_error")
-    async with stage((140, 30), reports=reports) as held:
-        await held.press("5", "L", "L", rounds=3)
+    async with stage((140, 30), reports=reports, keys="5 L L") as held:
         await held.press("w", rounds=0)
         assert "errors only are shown; L shows everything" in held.text()
         asked = len(held.reports.asked)
@@ -190,19 +181,18 @@ async def test_among_errors_only_there_is_no_warning_to_go_to_and_hits_are_error
 
 
 async def test_where_rows_are_filtered_or_ordered_it_stays_among_them_and_says_so() -> None:
-    async with stage((140, 30), reports=with_ends(3_000, _400="server_internal_error")) as held:
-        await held.press("5", rounds=2)
-        table_of(held).order_by("text")
+    async with stage((140, 30), reports=with_ends(3_000, _400="server_internal_error"), keys="5", rounds=2) as held:
+        held.table("#log").order_by("text")
         await held.press("e", rounds=2)
         assert "there is no further error among the rows shown" in held.text()
         assert LOOKING not in held.text()
-        table_of(held).order_by(None)
+        held.table("#log").order_by(None)
         await held.press("e", rounds=0)
         assert LOOKING in held.text()
-        table_of(held).order_by("text")
-        at = table_of(held).cursor_key
+        held.table("#log").order_by("text")
+        at = held.table("#log").cursor_key
         await looked(held)
-        assert table_of(held).cursor_key == at, "what was found is not among the rows shown"
+        assert held.table("#log").cursor_key == at, "what was found is not among the rows shown"
 
 
 async def test_narrowed_to_an_origin_it_looks_there() -> None:
@@ -214,25 +204,23 @@ async def test_narrowed_to_an_origin_it_looks_there() -> None:
         else one
         for one in reports.log
     )
-    async with stage((140, 30), reports=reports) as held:
-        await held.press("5", rounds=2)
-        table_of(held).move_cursor(key=("attempt", 2_999))
+    async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
+        held.table("#log").move_cursor(key=("attempt", 2_999))
         await held.press("O", rounds=2)
         await held.press("e", rounds=0)
         await looked(held)
-        assert table_of(held).cursor_key == ("attempt", 300)
+        assert held.table("#log").cursor_key == ("attempt", 300)
         assert "other.example" in held.text().splitlines()[3]
 
 
 async def test_left_for_a_url_it_looks_no_further() -> None:
-    async with stage(reports=with_ends(6_000, _40="server_internal_error")) as held:
-        await held.press("5", rounds=2)
+    async with stage(reports=with_ends(6_000, _40="server_internal_error"), keys="5", rounds=2) as held:
         await held.press("e", "enter", rounds=0)
         assert held.app.screen.WHERE.value == "URL"
         await held.press("escape", rounds=3)
         assert held.app.screen.WHERE.value == "Logs"
         assert LOOKING not in held.text()
-        assert table_of(held).cursor_key == ("attempt", 6_000)
+        assert held.table("#log").cursor_key == ("attempt", 6_000)
 
 
 def test_the_sample_is_in_time() -> None:
@@ -241,25 +229,21 @@ def test_the_sample_is_in_time() -> None:
 
 
 async def test_a_time_that_is_typed_is_gone_to_wherever_it_is() -> None:
-    async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=())) as held:
-        await held.press("5", rounds=2)
+    async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=()), keys="5", rounds=2) as held:
         first = next(one for one in held.reports.log if one.attempt_id == 300)
-        held.app.dispatcher.do_typed(f"goto {date_time(first.ended_at)}")
-        await held.settle(4)
-        found = table_of(held).cursor_key
+        await held.command(f"goto {date_time(first.ended_at)}", rounds=4)
+        found = held.table("#log").cursor_key
         assert found is not None
         line = next(one for one in held.reports.log if one.attempt_id == found[1])  # type: ignore[index]  # a pair
         assert abs(line.ended_at - first.ended_at) < 1_000
-        held.app.dispatcher.do_typed("goto soon")
-        await held.quiet()
+        await held.command("goto soon")
         assert "goto soon: no time" in held.text()
-        held.app.dispatcher.do_typed("goto 1999-01-01 10:00")
-        await held.settle(3)
+        await held.command("goto 1999-01-01 10:00", rounds=3)
         assert "the log begins later" in held.text()
 
 
 def told(held: Stage, key: object) -> str:
-    row = table_of(held).row(key)
+    row = held.table("#log").row(key)
     assert row is not None
     return cell_text(row.cells[3])
 
@@ -271,16 +255,15 @@ async def test_bookmarks_are_gone_round_from_anywhere_and_last(tmp_path: Path) -
         await held.press("B", rounds=0)
         assert "there is no bookmark" in held.text()
         await held.press("k", "b", rounds=1)
-        near = table_of(held).cursor_key
-        held.app.dispatcher.do_typed("goto 2026-01-05 10:46:07")
-        await held.settle(4)
-        far = table_of(held).cursor_key
+        near = held.table("#log").cursor_key
+        await held.command("goto 2026-01-05 10:46:07", rounds=4)
+        far = held.table("#log").cursor_key
         await held.press("b", rounds=1)
         assert "2 bookmarks" in held.text()
         assert far != near
         for expected in (near, far, near):
             await held.press("B", rounds=4)
-            assert table_of(held).cursor_key == expected
+            assert held.table("#log").cursor_key == expected
         await held.press("b", rounds=1)
         assert "1 bookmark" in held.text()
         assert "◆ " not in told(held, near)
@@ -290,5 +273,5 @@ async def test_bookmarks_are_gone_round_from_anywhere_and_last(tmp_path: Path) -
         await held.press("5", rounds=2)
         assert "1 bookmark" in held.text()
         await held.press("B", rounds=4)
-        assert table_of(held).cursor_key == far
+        assert held.table("#log").cursor_key == far
         assert told(held, far).startswith("◆ ")

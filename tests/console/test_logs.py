@@ -29,7 +29,6 @@ from tui_crawler.console.logs.rows import (
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.table.cells import lay_out
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode, Severity
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.domain.records.status_words import FinishReason
@@ -45,12 +44,8 @@ def many(first: int, last: int) -> tuple[AttemptView, ...]:
     )
 
 
-def table_of(held: Stage) -> CrawlTable:
-    return held.app.screen.query_one("#log", CrawlTable)
-
-
 def keys_of(held: Stage) -> list[tuple[str, int]]:
-    return [key for key in table_of(held).row_order if isinstance(key, tuple)]
+    return [key for key in held.table("#log").row_order if isinstance(key, tuple)]
 
 
 # one entry
@@ -115,15 +110,14 @@ def test_time_is_of_the_day_with_milliseconds_or_how_long_ago() -> None:
 
 
 async def test_the_three_kinds_stand_in_one_list_newest_last() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("5", rounds=2)
+    async with stage((140, 40), keys="5", rounds=2) as held:
         text = held.text()
         assert "Log · ● following · 27" in text
         for word in ("request_timeout", "run started", "origin finished", "✎ delay", f"by {WHO}", "◷ retry"):
             assert word in text
         times = [line.at for line in held.app.screen._keyset.rows]
         assert times == sorted(times)
-        assert table_of(held).cursor_index == table_of(held).row_count - 1
+        assert held.table("#log").cursor_index == held.table("#log").row_count - 1
 
 
 async def test_the_title_tells_the_problems_among_the_rows_held_and_so_do_the_events() -> None:
@@ -149,26 +143,24 @@ async def test_where_not_all_rows_are_held_the_problems_are_those_among_them() -
 
 
 async def test_it_follows_at_its_end_and_stays_where_one_moved_up() -> None:
-    async with stage() as held:
-        await held.press("5", rounds=2)
+    async with stage(keys="5", rounds=2) as held:
         held.reports.commit(log=many(401, 402))
         await held.settle(2, move_ms=300)
-        assert table_of(held).cursor_key == ("attempt", 402)
+        assert held.table("#log").cursor_key == ("attempt", 402)
         await held.press("k", rounds=0)
         assert "○ not following" in held.text()
-        at = table_of(held).cursor_key
+        at = held.table("#log").cursor_key
         held.reports.commit(log=many(403, 410))
         await held.settle(2, move_ms=300)
         assert ("attempt", 410) in keys_of(held)
-        assert table_of(held).cursor_key == at
+        assert held.table("#log").cursor_key == at
         await held.press(">", rounds=0)
-        assert table_of(held).cursor_key == ("attempt", 410)
+        assert held.table("#log").cursor_key == ("attempt", 410)
         assert "● following" in held.text()
 
 
 async def test_frozen_it_reads_nothing_and_goes_on_where_it_stopped() -> None:
-    async with stage() as held:
-        await held.press("5", rounds=2)
+    async with stage(keys="5", rounds=2) as held:
         await held.press("f", rounds=1)
         assert "‖ frozen" in held.text()
         held.reports.commit(log=many(401, 402))
@@ -176,12 +168,11 @@ async def test_frozen_it_reads_nothing_and_goes_on_where_it_stopped() -> None:
         await held.settle(2, move_ms=300)
         assert not [one for one in held.reports.asked if not one.startswith("origins_changed")], "only the header"
         await held.press("f", rounds=2)
-        assert table_of(held).cursor_key == ("attempt", 402)
+        assert held.table("#log").cursor_key == ("attempt", 402)
 
 
 async def test_only_what_is_new_is_read_and_nothing_without_a_commit() -> None:
-    async with stage() as held:
-        await held.press("5", rounds=3)
+    async with stage(keys="5") as held:
         held.reports.asked.clear()
         await held.settle(3, move_ms=300)
         assert held.reports.asked == []
@@ -191,16 +182,15 @@ async def test_only_what_is_new_is_read_and_nothing_without_a_commit() -> None:
 
 
 async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("5", rounds=2)
+    async with stage((140, 40), keys="5", rounds=2) as held:
         await held.press("e", rounds=0)
-        assert table_of(held).cursor_key == ("attempt", 397)
+        assert held.table("#log").cursor_key == ("attempt", 397)
         await held.press("E", rounds=0)
         assert "no further error" in held.text()
         await held.press("w", rounds=0)
-        assert table_of(held).cursor_key == ("attempt", 392)
+        assert held.table("#log").cursor_key == ("attempt", 392)
         await held.press("W", rounds=0)
-        assert table_of(held).cursor_key == ("attempt", 400)
+        assert held.table("#log").cursor_key == ("attempt", 400)
         await held.press("L", "L", rounds=2)
         assert "errors only" in held.text()
         assert "request_timeout" not in held.text()
@@ -215,19 +205,18 @@ async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
 
 
 async def test_search_counts_hits_goes_from_one_to_the_next_and_esc_takes_it_back_first() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("5", rounds=2)
+    async with stage((140, 40), keys="5", rounds=2) as held:
         await held.press("/", rounds=0)
         await held.type("TIMEOUT")
         await held.press("enter", rounds=1)
         assert "/timeout/ 2 hits" in held.text()
-        assert table_of(held).cursor_key == ("attempt", 400)
+        assert held.table("#log").cursor_key == ("attempt", 400)
         await held.press("n", rounds=0)
-        assert table_of(held).cursor_key == ("attempt", 392)
+        assert held.table("#log").cursor_key == ("attempt", 392)
         await held.press("n", rounds=0)
         assert "no further hit of timeout" in held.text()
         await held.press("N", rounds=0)
-        assert table_of(held).cursor_key == ("attempt", 400)
+        assert held.table("#log").cursor_key == ("attempt", 400)
         await held.press("escape", rounds=0)
         assert "hits" not in held.text()
         assert held.app.console_screen is held.app.screen
@@ -236,31 +225,28 @@ async def test_search_counts_hits_goes_from_one_to_the_next_and_esc_takes_it_bac
 
 
 async def test_it_is_narrowed_to_the_origin_of_the_entry_and_widened_again() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("5", rounds=2)
-        table_of(held).move_cursor(key=("attempt", 399))
+    async with stage((140, 40), keys="5", rounds=2) as held:
+        held.table("#log").move_cursor(key=("attempt", 399))
         await held.press("O", rounds=2)
         assert "docs.example.net" in held.text().splitlines()[3]
         assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 388), ("attempt", 399)]
         await held.press("O", rounds=2)
         assert ("attempt", 400) in keys_of(held)
-        held.app.dispatcher.do_typed("only nowhere.test")
-        await held.quiet()
+        await held.command("only nowhere.test")
         assert "0 origins match nowhere.test" in held.text()
 
 
 async def test_enter_opens_the_url_or_the_origin() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("5", rounds=2)
-        table_of(held).move_cursor(key=("attempt", 399))
+    async with stage((140, 40), keys="5", rounds=2) as held:
+        held.table("#log").move_cursor(key=("attempt", 399))
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"
         await held.press("escape", rounds=1)
-        table_of(held).move_cursor(key=("activity", 39))
+        held.table("#log").move_cursor(key=("activity", 39))
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "Origin"
         await held.press("escape", rounds=1)
-        table_of(held).move_cursor(key=("activity", 34))
+        held.table("#log").move_cursor(key=("activity", 34))
         await held.press("enter", rounds=1)
         assert "about the crawl as a whole" in held.text()
 
@@ -279,16 +265,14 @@ async def test_the_graph_tells_when_much_happened_and_how_bad_it_was() -> None:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
 async def test_what_happened_is_readable_at_every_size(size: tuple[int, int]) -> None:
-    async with stage(size) as held:
-        await held.press("5", rounds=2)
+    async with stage(size, keys="5", rounds=2) as held:
         assert "/v2/items?page=18" in held.text()
         await held.press("T", rounds=1)
         assert "now" in held.text()
 
 
 async def test_nothing_has_happened_yet() -> None:
-    async with stage(reports=FakeReports(log=(), happened=(), asked_for=())) as held:
-        await held.press("5", rounds=2)
+    async with stage(reports=FakeReports(log=(), happened=(), asked_for=()), keys="5", rounds=2) as held:
         assert "nothing has happened yet" in held.text()
         for key in ("e", "w", "n", "enter", "T", "O", "L", "F"):
             await held.press(key, rounds=0)
@@ -311,12 +295,11 @@ async def test_a_filter_is_named_in_the_title_and_what_is_counted_is_what_it_kee
         attempt(n, f"{DOCS}/bad/{n}", "server_internal_error", ended_at=NOW - 60_000 + n) for n in range(801, 806)
     )
     reports.log = (*sorted((*good, *bad), key=lambda one: -one.attempt_id),)
-    async with stage((160, 40), reports=reports) as held:
-        await held.press("5", rounds=3)
+    async with stage((160, 40), reports=reports, keys="5") as held:
         await held.press("&", rounds=0)
         await held.type("exit:server")
         await held.press("enter", rounds=1)
-        whole = len(table_of(held).held_rows())
+        whole = len(held.table("#log").held_rows())
         assert f"& exit:server: 5 of {whole} · 5 problems among them" in held.text()
         await held.type("/bad")
         await held.press("enter", rounds=1)
@@ -326,17 +309,15 @@ async def test_a_filter_is_named_in_the_title_and_what_is_counted_is_what_it_kee
 
 
 async def test_a_field_that_is_searched_for_says_where_fields_belong() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("5", rounds=3)
+    async with stage((160, 40), keys="5") as held:
         await held.type("/exit:server")
         await held.press("enter", rounds=1)
         assert "exit: is a field of &, which keeps what fits; this looks for the very text" in held.text()
 
 
 async def test_how_an_origin_ended_is_told_in_words_in_full_too() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("5", rounds=3)
-        table_of(held).move_cursor(key=("activity", 39))
+    async with stage((160, 40), keys="5") as held:
+        held.table("#log").move_cursor(key=("activity", 39))
         await held.quiet()
         entry = held.app.screen.query_one("#log-info", Lines).text
         assert "out of patience" in entry

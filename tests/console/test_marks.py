@@ -9,7 +9,7 @@ from textual.events import MouseMove
 
 from tests.console.sample_crawl import API, DOCS, WWW, origin
 from tests.console.support import Stage, stage
-from tests.console.test_overview import select, table
+from tests.console.test_overview import select
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import PauseOrigins
 
@@ -41,7 +41,7 @@ async def test_title_and_footer_say_how_many_origins_are_marked_and_pausing_take
         await held.decided()
         assert set(held.journal.sent[0].origins) == {API, DOCS}  # type: ignore[union-attr]  # the stand-in keeps any
         assert "marked" not in titles(held)
-        assert table(held).marked == frozenset()
+        assert held.table("#origins").marked == frozenset()
         assert "p pause  " in footer(held)
         await held.press("p")
         await held.decided()
@@ -67,9 +67,9 @@ async def test_escape_takes_marks_off_after_the_zoom_and_the_filter() -> None:
         await held.press("+", rounds=0)
         await held.press("escape", rounds=0)
         assert "zoom" not in titles(held)
-        assert table(held).row_count == 1
+        assert held.table("#origins").row_count == 1
         await held.press("escape", rounds=0)
-        assert table(held).row_count == 11
+        assert held.table("#origins").row_count == 11
         assert "2 marked" in titles(held)
         await held.press("escape", rounds=0)
         assert "marked" not in titles(held)
@@ -140,16 +140,16 @@ async def test_every_table_says_how_many_of_its_rows_are_marked(keys: tuple[str,
 async def test_rows_stand_still_while_some_are_marked_and_go_where_they_belong_a_second_after() -> None:
     async with stage((200, 50)) as held:
         await mark(held, DOCS, API)
-        before = list(table(held).row_order)
+        before = list(held.table("#origins").row_order)
         held.reports.commit(replace(held.reports.rows[API], failed=500), origin("https://new.example.org", failed=99))
         await held.settle(24)
-        assert list(table(held).row_order) == [*before, "https://new.example.org"], "the new one at the end"
+        assert list(held.table("#origins").row_order) == [*before, "https://new.example.org"], "the new one at the end"
         assert "2 marked · order held · ▲ 1 new" in titles(held)
         assert "500" in held.text(), "what the rows say goes on"
         await held.press("escape", rounds=0)
-        assert list(table(held).row_order)[: len(before)] == before, "not right after the key"
+        assert list(held.table("#origins").row_order)[: len(before)] == before, "not right after the key"
         await held.settle(12)
-        assert list(table(held).row_order)[:2] == [API, "https://new.example.org"]
+        assert list(held.table("#origins").row_order)[:2] == [API, "https://new.example.org"]
         assert "order held" not in titles(held)
 
 
@@ -158,26 +158,26 @@ async def test_an_order_asked_for_is_made_though_rows_are_marked() -> None:
         await mark(held, API)
         held.app.dispatcher.do("sort.pick", "origin")
         await held.quiet()
-        shown = [str(key) for key in table(held).row_order]
+        shown = [str(key) for key in held.table("#origins").row_order]
         assert shown == sorted(shown, key=lambda name: name.partition("://")[2])
-        assert table(held).marked == {API}
+        assert held.table("#origins").marked == {API}
         assert "order held" not in titles(held)
 
 
 async def test_what_a_filter_would_hide_now_stays_while_rows_are_marked() -> None:
     async with stage((200, 50)) as held:
         await held.press("!", rounds=1)
-        before = list(table(held).row_order)
+        before = list(held.table("#origins").row_order)
         assert API in before
         await mark(held, "https://shop.example.net")
         await select(held, API)
         held.reports.commit(replace(held.reports.rows[API], patience=5, politeness=0, last_exit_code="file_ingested"))
         await held.settle(12)
-        assert list(table(held).row_order) == before
-        assert table(held).cursor_key == API
+        assert list(held.table("#origins").row_order) == before
+        assert held.table("#origins").cursor_key == API
         await held.press("ctrl+backslash")
         await held.settle(12)
-        assert list(table(held).row_order) == [key for key in before if key != API]
+        assert list(held.table("#origins").row_order) == [key for key in before if key != API]
 
 
 async def test_failure_groups_keep_their_places_while_some_are_marked() -> None:
@@ -201,11 +201,11 @@ async def test_failure_groups_keep_their_places_while_some_are_marked() -> None:
 
 async def test_rows_do_not_move_away_under_a_mouse_that_is_on_its_way_to_one() -> None:
     async with stage((120, 30)) as held:
-        before = list(table(held).row_order)
+        before = list(held.table("#origins").row_order)
         held.reports.commit(replace(held.reports.rows[API], failed=500))
         for step in range(15):
             held.app.post_message(MouseMove(None, 5, 4 + step % 5, 0, 1, 0, False, False, False, 5, 4 + step % 5))
             await held.settle(1)
-        assert list(table(held).row_order) == before
+        assert list(held.table("#origins").row_order) == before
         await held.settle(16)
-        assert table(held).row_order[0] == API
+        assert held.table("#origins").row_order[0] == API

@@ -14,7 +14,6 @@ from tui_crawler.console.overview.summary import no_origin_lines
 from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import (
     PauseOrigins,
     ResumeOrigins,
@@ -27,16 +26,12 @@ from tui_crawler.domain.records.page_view import TodoView
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 
 
-def table(held: Stage) -> CrawlTable:
-    return held.app.screen.query_one("#origins", CrawlTable)
-
-
 def order(held: Stage) -> list[str]:
-    return [str(key) for key in table(held).row_order]
+    return [str(key) for key in held.table("#origins").row_order]
 
 
 async def select(held: Stage, name: str) -> None:
-    table(held).move_cursor(key=name)
+    held.table("#origins").move_cursor(key=name)
     await held.quiet()
 
 
@@ -46,33 +41,25 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
         assert order(held)[:3] == [API, "https://down.example.com", DOCS]
         for words in ("⚠ impatient api.example.org", "✗ gave up", "‖ paused", "✓ finished", "●●○○○", "4.0s▲", "10.0sR"):
             assert words in text
-        assert "run 7" in text
-        assert "00:42:1" in text
-        assert "fail 15    pending 1.2M" in text
+        held.sees("run 7", "00:42:1", "fail 15    pending 1.2M")
 
 
 async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> None:
     async with stage((200, 50)) as held:
-        text = held.text()
-        assert "patience 3→2" in text
-        assert "[bold red]Items[/] page 17 \\x1b[2J" in text
+        held.sees("patience 3→2", "[bold red]Items[/] page 17 \\x1b[2J")
 
 
 async def test_pause_is_about_the_selected_origin_only_and_is_shown_and_undone() -> None:
     async with stage() as held:
         await select(held, API)
-        await held.press("p")
-        await held.decided()
+        await held.act("p")
         assert held.journal.sent == [PauseOrigins((API,))]
         assert held.journal.who == [WHO]
         await held.settle()
-        assert "‖ paused    api.example.org" in held.text()
-        assert "✓ pause api.example.org  z undoes" in held.text()
-        await held.press("z")
-        await held.decided()
+        held.sees("‖ paused    api.example.org", "✓ pause api.example.org  z undoes")
+        await held.act("z")
         assert held.journal.sent[-1] == ResumeOrigins((API,))
-        await held.press("Z")
-        await held.decided()
+        await held.act("Z")
         assert held.journal.sent[-1] == PauseOrigins((API,))
 
 
@@ -81,18 +68,15 @@ async def test_pause_is_about_the_marked_origins_when_some_are_marked() -> None:
         await select(held, API)
         await held.press("space", rounds=0)
         await select(held, DOCS)
-        await held.press("space", "p")
-        await held.decided()
+        await held.act("space", "p")
         assert held.journal.sent == [PauseOrigins((API, DOCS))]
 
 
 async def test_pause_all_then_undo_keeps_what_was_paused_before() -> None:
     async with stage() as held:
-        await held.press("P")
-        await held.decided()
+        await held.act("P")
         assert held.journal.sent == [PauseOrigins()]
-        await held.press("z")
-        await held.decided()
+        await held.act("z")
         (back,) = held.journal.sent[1:]
         assert isinstance(back, ResumeOrigins)
         assert set(back.origins) == held.reports.rows.keys() - {"https://old.example.org"}
@@ -110,10 +94,8 @@ async def test_stop_asks_first() -> None:
     async with stage() as held:
         await select(held, API)
         await held.press("x")
-        assert "Stop api.example.org?" in held.text()
-        assert "1 640 pages stay pending" in held.text()
-        await held.press("escape", "x", "y")
-        await held.decided()
+        held.sees("Stop api.example.org?", "1 640 pages stay pending")
+        await held.act("escape", "x", "y")
         assert held.journal.sent == [StopOrigins((API,))]
 
 
@@ -122,10 +104,8 @@ async def test_retry_of_an_origin_that_gave_up_offers_to_top_up_patience() -> No
         down = "https://down.example.com"
         await select(held, down)
         await held.press("R")
-        assert "Retry 4 failed pages?" in held.text()
-        assert "down.example.com gave up: without new patience" in held.text()
-        await held.press("enter")
-        await held.decided()
+        held.sees("Retry 4 failed pages?", "down.example.com gave up: without new patience")
+        await held.act("enter")
         assert held.journal.sent == [RetryPages(origins=(down,)), TopUpPatience((down,))]
 
 
@@ -135,8 +115,7 @@ async def test_top_up_is_for_origins_that_have_lost_patience() -> None:
         await held.press("T")
         assert "top up: patience is full" in held.text()
         await select(held, API)
-        await held.press("T")
-        await held.decided()
+        await held.act("T")
         assert held.journal.sent == [TopUpPatience((API,))]
 
 
@@ -145,16 +124,13 @@ async def test_delay_goes_up_by_steps_and_never_below_what_robots_txt_asks() -> 
         await select(held, DOCS)
         await held.press("D")
         assert "faster: you have not raised it" in held.text()
-        await held.press("d")
-        await held.decided()
+        await held.act("d")
         assert held.journal.sent == [SetDelay(DOCS, 15_000)]
         held.reports.commit(replace(held.reports.rows[DOCS], operator_delay_ms=15_000, delay_ms=15_000))
         await held.settle()
-        await held.press("D")
-        await held.decided()
+        await held.act("D")
         assert held.journal.sent[-1] == SetDelay(DOCS, 0)
-        await held.press("z")
-        await held.decided()
+        await held.act("z")
         assert held.journal.sent[-1] == SetDelay(DOCS, 15_000)
 
 
@@ -211,17 +187,16 @@ async def test_problems_only() -> None:
 async def test_frozen_picture_holds_still_and_counts_what_it_missed() -> None:
     async with stage() as held:
         await held.press("f")
-        before = str(table(held).row(DOCS))
+        before = str(held.table("#origins").row(DOCS))
         held.reports.commit(
             replace(held.reports.rows[DOCS], done=9_999), log=[attempt(401, f"{DOCS}/new", "file_ingested")]
         )
         await held.settle(12)
-        assert str(table(held).row(DOCS)) == before
+        assert str(held.table("#origins").row(DOCS)) == before
         assert "frozen · 1 changes" in held.text()
         assert "/new" not in held.text()
         await held.press("f")
-        assert "9 999" in held.text()
-        assert "/new" in held.text()
+        held.sees("9 999", "/new")
 
 
 async def test_order_changes_neither_under_the_cursor_nor_right_after_a_key() -> None:
@@ -233,7 +208,7 @@ async def test_order_changes_neither_under_the_cursor_nor_right_after_a_key() ->
         assert order(held)[0] != DOCS
         await held.settle(12)
         assert order(held)[0] == DOCS
-        assert table(held).cursor_key == DOCS
+        assert held.table("#origins").cursor_key == DOCS
 
 
 async def test_only_what_changed_is_read() -> None:
@@ -266,7 +241,7 @@ async def test_waits_under_ten_seconds_count_down() -> None:
 
 async def test_next_error_goes_from_problem_to_problem() -> None:
     async with stage() as held:
-        events = held.app.screen.query_one("#events", CrawlTable)
+        events = held.table("#events")
         await held.press("e", rounds=0)
         assert events.cursor_key == 400
         await held.press("e", rounds=0)
@@ -286,14 +261,12 @@ async def test_selected_origin_says_why_it_waits() -> None:
 async def test_a_crawl_that_stands_still_says_why() -> None:
     reports = FakeReports(newest_run=run_view(live=False, finish_reason="exhausted", finished_at=NOW))
     async with stage(reports=reports) as held:
-        assert "no engine is at work: the run ended at 10:41 (finished; " in held.text()
-        assert "○ resting" in held.text()
+        held.sees("no engine is at work: the run ended at 10:41 (finished; ", "○ resting")
 
 
 async def test_attached_to_a_run_of_another_process() -> None:
     async with stage((200, 50)) as held:
-        assert "● attached" in held.text()
-        assert "to process 4711 on host reef" in held.text()
+        held.sees("● attached", "to process 4711 on host reef")
 
 
 async def test_watching_only_refuses_to_write() -> None:
@@ -315,17 +288,14 @@ def test_where_nothing_is_selected_only_a_filter_is_blamed() -> None:
 async def test_an_empty_database_says_what_to_do() -> None:
     reports = FakeReports(rows={}, log=(), newest_run=None, pages=())
     async with stage(reports=reports) as held:
-        assert "No origins yet" in held.text()
-        assert "a  add seeds" in held.text()
-        assert "no run has started yet" in held.text()
+        held.sees("No origins yet", "a  add seeds", "no run has started yet")
 
 
 async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
     async with stage() as held:
         held.journal.answer = "there is no such origin"
         await select(held, API)
-        await held.press("p")
-        await held.decided()
+        await held.act("p")
         assert "✗ pause api.example.org: there is no such origin" in held.text()
         await held.press("z")
         assert "undo: nothing of this console to undo; what others did: undo in Rules, or the opposite" in held.text()
@@ -335,8 +305,7 @@ async def test_a_wish_that_cannot_be_written_is_told() -> None:
     async with stage() as held:
         held.journal.failure = "database or disk is full"
         await select(held, API)
-        await held.press("p")
-        await held.decided()
+        await held.act("p")
         assert "✗ pause api.example.org: database or disk is full" in held.text()
 
 
@@ -381,8 +350,7 @@ async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it
 
 
 async def test_the_order_is_made_anew_on_coming_back_also_when_the_run_has_ended() -> None:
-    async with stage() as held:
-        await held.press("2", rounds=2)
+    async with stage(keys="2", rounds=2) as held:
         views = enumerate(held.reports.rows.values())
         held.reports.commit(*(replace(view, failed=n * 10, state="FINISHED") for n, view in views))
         await held.settle(3)
@@ -437,7 +405,7 @@ def tall(held: Stage, pane: str) -> int:
 async def test_the_origins_are_as_tall_as_their_rows_and_the_events_have_the_rest() -> None:
     async with stage((200, 60)) as held:
         body = tall(held, "#body")
-        need = max(held.app.screen.query_one("#origins", CrawlTable).row_count, 8) + 3
+        need = max(held.table("#origins").row_count, 8) + 3
         assert need <= tall(held, "#origins") <= body * 3 // 5 + 2
         assert tall(held, "#summary") == tall(held, "#origins")
         assert held.app.screen.query_one("#summary", Lines).more == "", "what stands beside them is whole"
@@ -454,7 +422,7 @@ async def test_the_origins_grow_as_they_come_and_are_less_only_when_shown_or_siz
     async with stage((80, 60)) as held:
         await held.press("j", rounds=1)
         first = tall(held, "#origins")
-        assert first == held.app.screen.query_one("#origins", CrawlTable).row_count + 3
+        assert first == held.table("#origins").row_count + 3
         held.reports.commit(
             *(replace(held.reports.rows[API], origin=f"https://n{number}.example") for number in range(9))
         )
@@ -525,8 +493,7 @@ async def test_origins_that_differ_by_the_scheme_alone_are_both_shown_with_it() 
         assert secure not in held.text()
         held.reports.commit(origin(plain))
         await held.settle(4, move_ms=1_200)
-        assert "http 127.0…:9306" in held.text()
-        assert "https 127.…:9306" in held.text()
+        held.sees("http 127.0…:9306", "https 127.…:9306")
     async with stage((200, 50), reports=reports) as held:
         assert secure in held.text()
         assert plain in held.text()
@@ -564,7 +531,8 @@ async def test_all_origins_stand_in_a_line_above_where_not_all_have_a_row() -> N
         assert strip.text.index("✗") == 60
         await held.pilot.click("#origin-strip", offset=(60, 0))
         await held.quiet()
-        assert (table(held).cursor_key, held.app.screen.focused) == ("https://h0300.example", table(held))
+        assert held.table("#origins").cursor_key == "https://h0300.example"
+        assert held.app.screen.focused is held.table("#origins")
         await held.pilot.resize_terminal(80, 24)
         await held.settle(12)
         assert not strip.display, "there is no room"
@@ -577,7 +545,7 @@ async def test_the_strip_takes_the_line_that_it_needs(size: tuple[int, int], num
     async with stage(size, reports=FakeReports(rows=views)) as held:
         await held.settle(2, move_ms=1_100)
         screen = held.app.screen
-        strip, shown = screen.query_one(OriginStrip), table(held)
+        strip, shown = screen.query_one(OriginStrip), held.table("#origins")
         below = strip.region.bottom if strip.display else screen.query_one(HeaderBar).region.bottom
         assert strip.display is (number >= 150 and size[0] > 80)
         assert strip.size.height == len(strip.lines) == 1 or not strip.display

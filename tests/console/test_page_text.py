@@ -74,8 +74,7 @@ async def test_a_link_is_opened_by_its_number_or_a_click() -> None:
         held.app.go_to(Where.url, f"{API}/products/1", "body")
         await held.settle(3)
         await held.press("e", rounds=2)
-        assert "as text, 2 links" in held.text()
-        assert "first deer[1]" in held.text()
+        held.sees("as text, 2 links", "first deer[1]")
         await held.press("enter", "2", "enter", rounds=3)
         assert isinstance(held.app.screen, UrlScreen)
         assert held.app.screen.crumbs()[-1].endswith("/two?a=1&b=2")
@@ -96,8 +95,7 @@ async def test_what_is_no_number_of_a_link_is_said() -> None:
         assert "no link has a number here" in held.text()
         await held.press("e", rounds=2)
         for number in ("0", "3", "x", "9" * 30):
-            held.app.dispatcher.do_typed(f"link {number}")
-            await held.settle(1)
+            await held.command(f"link {number}", rounds=1)
             assert "no link has the number" in held.text()
         await held.press("#", rounds=1)
         assert held.app.screen.query_one(EntryLine).display

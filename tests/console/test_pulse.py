@@ -17,7 +17,6 @@ from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.rows import Charts, drawn, marks_of
 from tui_crawler.console.pulse.screen import PulseScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
 from tui_crawler.text.charts import Dots
 from tui_crawler.text.format import count
@@ -95,15 +94,13 @@ def test_latency_is_told_by_what_takes_it():
     ("size", "number"), [((80, 24), 2), ((120, 40), 8), ((200, 60), 8), ((60, 20), 1), ((250, 70), 8)]
 )
 async def test_as_many_charts_as_have_room(size, number):
-    async with stage(size) as held:
-        await held.press("7", rounds=3)
+    async with stage(size, keys="7") as held:
         assert len(shown(held)) == number
         assert ("more" in reading(held)) == (number < 8)
 
 
 async def test_tab_shows_the_charts_that_have_no_room():
-    async with stage((80, 24)) as held:
-        await held.press("7", rounds=3)
+    async with stage((80, 24), keys="7") as held:
         assert shown(held) == ["pages", "latency"]
         await held.press("tab", "tab", rounds=2)
         assert shown(held) == ["failures", "states"]
@@ -113,8 +110,7 @@ async def test_tab_shows_the_charts_that_have_no_room():
 
 async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
     reports = FakeReports()
-    async with stage((120, 40), reports=reports) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), reports=reports, keys="7") as held:
         assert "follow ●" in reading(held)
         await held.press(*"hhhhhhhhhhhhhhhh", rounds=2)
         assert "request_timeout" in reading(held)
@@ -129,8 +125,7 @@ async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
 
 async def test_the_span_is_changed_and_remembered():
     reports = FakeReports()
-    async with stage((120, 40), reports=reports) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), reports=reports, keys="7") as held:
         assert asked(reports) == "pulse(crawl , 60000, 60)"
         await held.press("+", rounds=3)
         assert asked(reports) == "pulse(crawl , 60000, 180)"
@@ -165,13 +160,12 @@ async def test_it_is_of_what_is_named_at_the_prompt():
 
 
 async def test_enter_opens_the_log_at_that_moment():
-    async with stage((120, 40)) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), keys="7") as held:
         await held.press("h", rounds=2)
         moment = screen_of(held).span.cursor
         await held.press("enter", rounds=6)
         assert isinstance(held.app.screen, LogsScreen)
-        table = held.app.screen.query_one("#log", CrawlTable)
+        table = held.table("#log")
         line = held.app.screen._keyset.row(table.cursor_key)
         assert line is not None and moment is not None
         later = [one.ended_at for one in attempts() if one.ended_at >= moment]
@@ -182,8 +176,7 @@ async def test_enter_opens_the_log_at_that_moment():
 
 
 async def test_latency_phases_and_freezing():
-    async with stage((120, 40)) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), keys="7") as held:
         await held.press("L", rounds=2)
         titles = [str(pane.border_title) for pane in held.app.screen.query(ChartPane)]
         assert any("name look-up" in one for one in titles)
@@ -195,8 +188,7 @@ async def test_latency_phases_and_freezing():
 
 async def test_nothing_is_read_while_it_is_hidden():
     reports = FakeReports()
-    async with stage((120, 40), reports=reports) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), reports=reports, keys="7") as held:
         await held.press("1", rounds=2)
         before = len([one for one in reports.asked if one.startswith("pulse")])
         for _ in range(5):
@@ -207,16 +199,14 @@ async def test_nothing_is_read_while_it_is_hidden():
 
 
 async def test_a_click_puts_the_cursor_there():
-    async with stage((120, 40)) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), keys="7") as held:
         await held.pilot.click("#chart-pages", offset=(30, 3))
         await held.settle(2)
         assert screen_of(held).span.cursor is not None
 
 
 async def test_what_stands_after_the_word_is_completed_and_jobs_are_offered():
-    async with stage((120, 40)) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), keys="7") as held:
         prompt = held.app.dispatcher._prompt()
         assert prompt.complete("pulse j", screen_of(held)).words[0] == "job my-index"
         assert prompt.complete("pulse origin api", screen_of(held)).words == (f"origin {API}",)
@@ -231,16 +221,14 @@ async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monke
     reports = FakeReports()
     whole = reports.pulse
     monkeypatch.setattr(reports, "pulse", lambda of, span: replace(whole(of, span), gauges=(None,) * span.cells))
-    async with stage((200, 60), reports=reports) as held:
-        await held.press("7", rounds=4)
+    async with stage((200, 60), reports=reports, keys="7", rounds=4) as held:
         await held.press(*["h"] * 20, rounds=1)
         assert str(held.app.screen.query_one("#chart-states").border_title).strip() == "Origins by state"
 
 
 async def test_stats_has_the_charts_of_what_the_cursor_is_on():
     reports = FakeReports()
-    async with stage((200, 60), reports=reports) as held:
-        await held.press("6", rounds=4)
+    async with stage((200, 60), reports=reports, keys="6", rounds=4) as held:
         assert "Pages a second · job my-index" in held.text()
         held.app.screen.query_one("#top-origins").focus()
         await held.settle(3)
@@ -251,8 +239,7 @@ async def test_stats_has_the_charts_of_what_the_cursor_is_on():
         await held.pilot.click("#chart-pages", offset=(30, 3))
         await held.settle(3)
         assert isinstance(held.app.screen, PulseScreen)
-    async with stage((120, 40), reports=FakeReports()) as held:
-        await held.press("6", rounds=4)
+    async with stage((120, 40), reports=FakeReports(), keys="6", rounds=4) as held:
         assert not [one for one in held.reports.asked if one.startswith("pulse")]
 
 
@@ -297,8 +284,7 @@ async def test_what_waits_and_how_origins_stand_is_said_as_the_header_has_it(siz
 
 
 async def test_a_cursor_in_the_past_reads_the_gauges_of_then() -> None:
-    async with stage((120, 40)) as held:
-        await held.press("7", rounds=3)
+    async with stage((120, 40), keys="7") as held:
         present = title_of_chart(held, "queue")
         await held.press(*["h"] * 20, rounds=1)
         then = title_of_chart(held, "queue")

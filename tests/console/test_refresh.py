@@ -19,17 +19,17 @@ from tui_crawler.console.failures.queries import failure_window
 from tui_crawler.console.logs.queries import END, LogScope, log_before
 from tui_crawler.console.origin.queries import contract_of, history_of, todo_of
 from tui_crawler.console.ports import Reports
-from tui_crawler.console.reading.ask import Ask, ReadingRequest, asks
+from tui_crawler.console.reading.ask import WINDOW, Ask, ReadingRequest, asks
 from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
 from tui_crawler.console.reading.refresh import EVENTS, ORIGINS, TOTALS, Snapshot, SnapshotReader
-from tui_crawler.console.urls.queries import page_of
+from tui_crawler.console.urls.queries import MOST_LINKS, detail_of
 from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.domain.records.failure import BadKeptConfig, ReadingStopped, StorageFailure
 from tui_crawler.domain.records.page_view import PageDetail
 from tui_crawler.domain.records.view import OriginView
 
 OVERVIEW = ReadingRequest((ORIGINS, EVENTS))
-OF_API = ReadingRequest((history_of(API), todo_of(API), contract_of(API)))
+OF_API = ReadingRequest((history_of(API), todo_of(API, WINDOW), contract_of(API)))
 
 
 def reader() -> tuple[SnapshotReader, FakeReports, FrozenClock]:
@@ -62,7 +62,7 @@ def test_parts_that_need_a_configuration_that_cannot_be_read_leave_the_others_al
         raise BadKeptConfig("crawl.max_in_fligth: unknown key")
 
     one, _, clock = reader()
-    ask, other = of_configuration(), page_of(f"{API}/p")
+    ask, other = of_configuration(), detail_of(f"{API}/p", 0, MOST_LINKS)
     shot = read(one, ReadingRequest((ORIGINS, ask, other)))
     assert (ask in shot.parts, other in shot.parts) == (False, True)
     assert shot.unreadable == "crawl.max_in_fligth: unknown key"
@@ -152,7 +152,7 @@ def test_only_changed_rows_come_and_only_once() -> None:
 
 def test_a_part_that_is_not_due_yet_is_read_later_without_another_commit() -> None:
     one, reports, clock = reader()
-    often, seldom = todo_of(API), history_of(API)
+    often, seldom = todo_of(API, WINDOW), history_of(API)
     wants = ReadingRequest((often, seldom))
     first = read(one, wants)
     reports.commit()
@@ -311,7 +311,7 @@ def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
             raise ReadingStopped
 
     with polling(Long) as (poller, answers):
-        long = ReadingRequest((page_of(WWW),))
+        long = ReadingRequest((detail_of(WWW, 0, MOST_LINKS),))
         assert poller.ask(long)
         assert begun.wait(PATIENT_S)
         assert not poller.ask(OVERVIEW)

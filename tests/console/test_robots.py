@@ -9,13 +9,12 @@ from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.origin.queries import robots_sheet
 from tui_crawler.console.origin.rows import decide, wanted_url
 from tui_crawler.console.origin.screen import OriginScreen, RobotsLines, RobotsScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.records.command import RefetchRobots
 
 
 async def open_robots(held: Stage, *keys: str) -> None:
-    held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    held.table("#origins").move_cursor(key=API)
     await held.press(*keys, "b", rounds=3)
     assert isinstance(held.app.screen, RobotsScreen)
 
@@ -27,17 +26,9 @@ def shown_text(held: Stage) -> str:
 async def test_the_group_in_force_and_the_line_that_decides_are_marked_with_their_numbers() -> None:
     async with stage((120, 40)) as held:
         await open_robots(held, "enter")
-        text = held.text()
-        assert " 3    Disallow: /" in text
-        assert " 5  ● User-agent: example-net-crawler" in text
-        assert " 7 ▸● Allow: /v2/" in text
-        assert "✓ allowed by line 7" in text
-        assert "fetched  12m ago" in text
-        assert "again    in 18m" in text
-        assert "225 B" in text
-        assert "2.0s between requests" in text
-        assert "https://api.example.org/sitemap.xml" in text
-        assert "asks as  example-net-crawler" in text
+        held.sees(" 3    Disallow: /", " 5  ● User-agent: example-net-crawler", " 7 ▸● Allow: /v2/")
+        held.sees("✓ allowed by line 7", "fetched  12m ago", "again    in 18m", "225 B", "2.0s between requests")
+        held.sees("https://api.example.org/sitemap.xml", "asks as  example-net-crawler")
         await held.press("escape", rounds=1)
         assert isinstance(held.app.screen, OriginScreen)
 
@@ -54,8 +45,7 @@ async def test_any_url_or_path_of_the_origin_can_be_tried() -> None:
         assert " 8 ▸● Disallow: /v2/user/" in held.text()
         held.app.dispatcher.do("robots.test", "https://elsewhere.example/x")
         await held.quiet()
-        assert "is no URL of api.example.org" in held.text()
-        assert "⊘ refused by line 8" in held.text()
+        held.sees("is no URL of api.example.org", "⊘ refused by line 8")
         held.app.dispatcher.do("robots.test", f"{API}/about")
         await held.quiet()
         assert "✓ allowed: no line is about it" in held.text()
@@ -64,8 +54,7 @@ async def test_any_url_or_path_of_the_origin_can_be_tried() -> None:
 async def test_a_refetch_goes_through_the_journal_and_the_new_file_is_shown() -> None:
     async with stage((120, 40)) as held:
         await open_robots(held)
-        await held.press("B")
-        await held.decided()
+        await held.act("B")
         assert held.journal.sent == [RefetchRobots((API,))]
         assert "✓ fetch robots.txt of api.example.org again" in held.text()
         view = held.reports.rows[API]
@@ -112,8 +101,7 @@ async def test_a_robots_txt_that_cannot_be_had_says_why_and_is_no_empty_file() -
         assert "due now" not in held.text()
         held.reports.commit(replace(down, state="WAITING", finish_reason="", robots_http_status=503))
         await held.settle(3)
-        assert "answered 503" in held.text()
-        assert "due now, after the delay" in held.text()
+        held.sees("answered 503", "due now, after the delay")
 
 
 async def test_rules_of_an_earlier_file_are_not_shown_as_in_force_when_there_is_none_now() -> None:
@@ -143,8 +131,7 @@ async def test_a_file_of_half_a_million_bytes_is_shown_without_laying_out_what_i
         held.app.dispatcher.do("robots.test", "/area-12000/x.html")
         await held.quiet()
         await held.settle(2)
-        assert "⊘ refused by line 12002" in held.text()
-        assert "12002 ▸● Disallow: /area-12000/*.html" in held.text()
+        held.sees("⊘ refused by line 12002", "12002 ▸● Disallow: /area-12000/*.html")
 
 
 async def test_what_is_cut_or_made_stricter_is_said() -> None:
@@ -168,11 +155,9 @@ def test_a_typed_path_is_completed_and_another_origin_refused() -> None:
 async def test_from_a_list_of_urls_the_selected_one_is_judged() -> None:
     for keys in (("2", "tab"), ("3",), ("i", "enter")):
         async with stage((120, 40)) as held:
-            held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+            held.table("#origins").move_cursor(key=API)
             await held.press(*keys, rounds=3)
-            screen = held.app.console_screen
-            assert screen is not None
-            url = screen.situation().urls[0]
+            url = held.situation.urls[0]
             await held.press("b", rounds=3)
             robots = held.app.screen
             assert isinstance(robots, RobotsScreen)
@@ -192,7 +177,7 @@ async def test_the_way_there_is_told() -> None:
         for keys, crumbs in ways:
             held.app.dispatcher.show_view("view.overview")
             await held.quiet()
-            held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+            held.table("#origins").move_cursor(key=API)
             await held.press(*keys, rounds=3)
             held.app.dispatcher.do("robots.view")
             await held.settle(2)

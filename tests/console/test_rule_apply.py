@@ -8,19 +8,17 @@ from dataclasses import replace
 import pytest
 
 from tests.console.rule_stage import comes, counted, cursor_line, draft_text, editor, seen, top, until, write
-from tests.console.sample_rules import FIRST, JOB, THIRD, versions
+from tests.console.sample_rules import FIRST, JOB, THIRD
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.dialogs.help import HelpScreen
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.journal import IntentOutcome, News
-from tui_crawler.console.rules.applying import Handover
-from tui_crawler.console.rules.draft import RuleDraft, apply_intent
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.rule_area import RuleArea
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.records.command import ActionResult, ApplyRules
-from tui_crawler.domain.rules.policy import Rule
+from tui_crawler.domain.rules.policy import PolicySet, Rule
 from tui_crawler.domain.rules.ruleset import from_json
 
 MINE = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/mine/", skip=True, source="console")))
@@ -287,34 +285,45 @@ async def test_the_footer_names_the_applying_wherever_there_is_room_for_a_key() 
         assert "A apply" in held.text().splitlines()[-1]
 
 
-class TestPure:
-    BASE = versions()[0]
-    DRAFT = RuleDraft(BASE, "")
+@pytest.mark.parametrize(
+    ("comes_as", "policies", "left"),
+    [(14, MINE, True), (14, FIRST, False), (16, FIRST, False)],
+)
+async def test_a_draft_nobody_takes_up_is_left_for_a_version_that_says_the_same(
+    comes_as: int, policies: PolicySet, left: bool
+) -> None:
+    async with stage((160, 40)) as held:
+        await handed_in(held, IntentOutcome.waiting)
+        comes(held, policies, comes_as)
+        await seen(held)
+        assert (top(held) is RulesScreen) == left
 
-    def after(self, outcome: IntentOutcome, *results: ActionResult) -> Handover | None:
-        news = News(apply_intent(self.BASE, MINE, ""), outcome, results=results)
-        return Handover(self.DRAFT, MINE).after(news)
 
-    def test_what_becomes_of_it(self) -> None:
-        assert self.after(IntentOutcome.written) == Handover(self.DRAFT, MINE)
-        assert self.after(IntentOutcome.refused) is None
-        assert self.after(IntentOutcome.failed) is None
-        noted = self.after(IntentOutcome.waiting)
-        assert noted is not None
-        assert not noted.under_way
-        done = self.after(IntentOutcome.done, ActionResult(1, "{}", f'{{"rulesets": {{"{JOB}": 15}}}}'))
-        assert done is not None
-        assert (done.version, done.under_way) == (15, True)
+@pytest.mark.parametrize(
+    ("written", "comes_as", "left"), [(15, 14, False), (15, 15, True), (15, 16, True), (0, 14, True)]
+)
+async def test_an_accepted_draft_is_left_for_its_version_or_a_later_one(
+    written: int, comes_as: int, left: bool
+) -> None:
+    async with stage((160, 40)) as held:
+        after = json.dumps({"rulesets": {JOB: written}} if written else {})
+        await handed_in(held, IntentOutcome.done, ActionResult(1, "{}", after))
+        comes(held, FIRST, comes_as, "someone else")
+        await seen(held)
+        assert (top(held) is RulesScreen) == left
 
-    def test_by_which_version_it_is_seen(self) -> None:
-        handed_in = Handover(self.DRAFT, MINE)
-        done, noted = replace(handed_in, accepted=True, version=15), replace(handed_in, noted=True)
-        mine, other = (replace(self.BASE, ruleset_id=14, policies=policies) for policies in (MINE, FIRST))
-        assert not handed_in.seen_in(mine)
-        assert noted.seen_in(mine)
-        assert not noted.seen_in(other)
-        assert not done.seen_in(other)
-        assert done.seen_in(replace(other, ruleset_id=16))
-        assert replace(handed_in, accepted=True).seen_in(other)
-        assert not noted.seen_in(self.BASE)
-        assert replace(done, version=13).seen_in(self.BASE)
+
+async def test_a_draft_that_nothing_was_written_of_is_left() -> None:
+    async with stage((160, 40)) as held:
+        await handed_in(held, IntentOutcome.done, ActionResult(1, "{}", json.dumps({"rulesets": {JOB: 13}})))
+        assert top(held) is RulesScreen
+
+
+async def handed_in(held: Stage, outcome: IntentOutcome, *results: ActionResult) -> None:
+    """A draft that was handed in, and what is heard of it."""
+    await drafted(held)
+    await held.type("A")
+    await until(held, lambda: bool(asked_for(held)))
+    ((intent, _),) = held.app.command_queue._hearers
+    held.app.command_queue.heard(News(intent, outcome, results=results))
+    await held.quiet()

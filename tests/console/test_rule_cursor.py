@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.console.rule_stage import comes, counted, rows_of, seen, top, until, write
+from tests.console.rule_stage import at_line, comes, counted, rows_of, seen, top, until, write
 from tests.console.sample_rules import THIRD
 from tests.console.support import Stage, stage
 from tui_crawler.console.rules.screen import RulesScreen
@@ -19,8 +19,8 @@ WITH_MINE = replace(THIRD, rules=(*THIRD.rules, MINE))
 
 def under_cursor(held: Stage) -> str:
     """The words of the entry under the cursor."""
-    table = held.app.screen.query_one("#rules-entries", CrawlTable)
-    return rows_of(held, "#rules-entries")[table.cursor_index]
+    table = held.app.screen.query_one("#rules-lines", CrawlTable)
+    return rows_of(held, "#rules-lines")[table.cursor_index]
 
 
 async def apply(held: Stage, policies: PolicySet, note: str = "") -> None:
@@ -41,21 +41,20 @@ async def test_after_a_draft_is_applied_the_cursor_stands_on_what_it_put_in() ->
         await held.press("4", rounds=3)
         await write(held, "match: /mine/, skip: true")
         await apply(held, WITH_MINE)
-        assert under_cursor(held).startswith("rule /mine/: skip true")
+        assert "{match: /mine/, skip: true}" in under_cursor(held)
         await held.press("k")
         await held.settle(3, move_ms=1_100)
-        assert not under_cursor(held).startswith("rule /mine/"), "only once"
+        assert "/mine/" not in under_cursor(held), "only once"
 
 
 async def test_or_on_what_it_moved() -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
-        held.app.screen.query_one("#rules-entries", CrawlTable).move_cursor(index=3)
-        assert under_cursor(held).startswith("rule /feed/")
+        await at_line(held, "/feed/")
         await held.press("J", rounds=1)
         feed, calendar, user = THIRD.rules
         await apply(held, replace(THIRD, rules=(calendar, feed, user)))
-        assert under_cursor(held).startswith("rule /feed/")
+        assert under_cursor(held).startswith("-   - {match: /feed/")
 
 
 async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_came() -> None:
@@ -70,18 +69,20 @@ async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_c
 
 
 @pytest.mark.parametrize(
-    ("index", "key", "words"),
+    ("line", "key", "words"),
     [
-        (0, "K", "it is the only do_not_crawl"),
-        (1, "K", "it is the first query policy already"),
-        (2, "J", "it is the last query policy already"),
-        (3, "K", "it is the first rule already"),
+        ("/admin/", "K", "it is the only do_not_crawl"),
+        ("/v2/items", "K", "it is the first query policy already"),
+        (r"id: ^\d+$", "J", "it is the last query policy already"),
+        ("/feed/", "K", "it is the first rule already"),
+        ("*.example.org", "J", "it is the only whitelist"),
+        ("private.example.org", "K", "it stands on the operators' exclusion list: D takes it off"),
     ],
 )
-async def test_what_cannot_move_says_so_and_begins_no_draft(index: int, key: str, words: str) -> None:
+async def test_what_cannot_move_says_so_and_begins_no_draft(line: str, key: str, words: str) -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
-        held.app.screen.query_one("#rules-entries", CrawlTable).move_cursor(index=index)
+        await at_line(held, line)
         await held.press(key, rounds=2)
         assert words in held.text()
         assert top(held) is RulesScreen

@@ -22,7 +22,7 @@ from tui_crawler.console.rules.draft import (
     reading_of,
     start_with_rule,
 )
-from tui_crawler.console.rules.entries import entries_of, moved, without
+from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.merge import merge
 from tui_crawler.console.rules.queries import RulesInForce
 from tui_crawler.domain.records.command import ActionResult, ApplyRules
@@ -94,28 +94,9 @@ def test_the_note_says_what_was_done(after: PolicySet, note: str) -> None:
     assert note_of(difference(rules("a", "b", "c"), after)) == note
 
 
-# entries
-
-
-def test_an_entry_is_taken_out_or_moved_in_its_section() -> None:
-    for entry in entries_of(THIRD):
-        left = [one.line.text for one in entries_of(without(THIRD, entry))]
-        assert left == [one.line.text for one in entries_of(THIRD) if one != entry]
-    first, second, third = (entry for entry in entries_of(THIRD) if entry.section == "rules")
-    down = moved(THIRD, first, 1)
-    assert isinstance(down, PolicySet)
-    assert [rule.match for rule in down.rules] == ["/calendar/", "/feed/", "/v2/user/"]
-    assert moved(THIRD, first, -1) == "it is the first rule already"
-    assert moved(THIRD, third, 1) == "it is the last rule already"
-    assert moved(THIRD, entries_of(THIRD)[0], 1) == "it is the only do_not_crawl"
-    assert moved(THIRD, second, -1) == down
-
-
 def test_equal_entries_are_told_apart() -> None:
-    twice = rules("a", "a")
-    one, other = entries_of(twice)
+    one, other = entries_of(rules("a", "a"))
     assert one.key != other.key
-    assert without(twice, other) == rules("a")
 
 
 # what a draft begins with
@@ -124,12 +105,13 @@ def test_equal_entries_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("start", "row", "column", "line"),
     [
-        (Start(entry=0), 2, 6, "    - {path: {prefix: /admin/}}  # my.yaml:14"),
-        (Start(entry=99), 14, 6, "    - '*.example.org'"),
+        (Start(), 2, 6, "    - {path: {prefix: /admin/}}  # my.yaml:14"),
+        (Start(row=3), 4, 6, "    - {match: {path: {prefix: /v2/items}}, allow: [page]}  # my.yaml:18"),
+        (Start(row=99), 14, 6, "    - '*.example.org'"),
         (start_with_rule(""), 10, 13, "  - {match: '', skip: true}"),
         (start_with_rule("^https://a/[0-9]+$"), 10, 31, "  - {match: '^https://a/[0-9]+$', skip: true}"),
-        (Start(line=("{match: /a/, ua: me", "}")), 10, 23, "  - {match: /a/, ua: me}"),
-        (Start(policies=EMPTY), 0, 0, "policies:"),
+        (Start(rule=("{match: /a/, ua: me", "}")), 10, 23, "  - {match: /a/, ua: me}"),
+        (Start(lines=rules_lines(EMPTY)), 0, 0, "policies:"),
     ],
 )
 def test_where_the_cursor_is_at_first(start: Start, row: int, column: int, line: str) -> None:
@@ -150,7 +132,7 @@ def session(now: Ruleset = BASE) -> DraftSession:
         (Start(), False),
         (start_with_rule(""), False),
         (start_with_rule("/a/"), True),
-        (Start(policies=SECOND), True),
+        (Start(lines=rules_lines(SECOND)), True),
     ],
 )
 def test_a_draft_is_dirty_when_it_says_something(start: Start, dirty: bool) -> None:
@@ -162,14 +144,14 @@ def test_a_draft_is_dirty_when_it_says_something(start: Start, dirty: bool) -> N
     held.write(f"{text} ")
     assert held.dirty, "it is not read yet"
     held.take_reading(read(RuleDraft(BASE, f"{text} ")))
-    assert held.dirty == (dirty or start.line != ("", ""))
+    assert held.dirty == (dirty or start.rule != ("", ""))
     held.write(text)
     assert held.dirty == dirty
 
 
 def test_all_that_would_decide_includes_what_operators_excluded() -> None:
     held = session()
-    held.begin(Start(policies=SECOND, brings_back=versions()[1]))
+    held.begin(Start(lines=rules_lines(SECOND), brings_back=versions()[1]))
     assert held.drafted is None, "it is not read yet"
     assert held.draft is not None
     held.take_reading(read(held.draft))
@@ -183,7 +165,7 @@ def test_a_draft_that_began_with_the_version_that_was_seen_is_overtaken() -> Non
     held.begin(Start(BASE))
     assert held.overtaken is not None
     assert not held.moot
-    held.begin(Start(BASE, FIRST))
+    held.begin(Start(BASE, rules_lines(FIRST)))
     assert held.moot
 
 

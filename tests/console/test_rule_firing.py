@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from datetime import UTC
 
@@ -41,11 +40,12 @@ def by_words(policies: PolicySet, counts: RefusalCounts, *links: RefusedView) ->
     return {entry.line.text: found[entry.key] for entry in entries}
 
 
-def fired(held: Stage) -> dict[Hashable, str]:
-    """The column FIRED by the words of the entry."""
-    table = held.app.screen.query_one("#rules-entries", CrawlTable)
+def fired(held: Stage) -> dict[str, str]:
+    """The column FIRED by the line of the entry."""
+    table = held.app.screen.query_one("#rules-lines", CrawlTable)
     rows = (table.row(key) for key in table.row_order)
-    return {cell_text(row.cells[1]): cell_text(row.cells[2]) for row in rows if row is not None}
+    cells = ([cell_text(cell) for cell in row.cells] for row in rows if row is not None)
+    return {line.partition("#")[0].strip(): number.strip() for number, line in cells}
 
 
 # what the log tells
@@ -204,10 +204,11 @@ async def test_the_view_marks_entries_that_never_fired() -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
         said = fired(held)
-        assert said['path begins with "/admin/"'] == "1 204"
-        assert said["/v2/user/: skip true"] == "∅ never"
-        assert said["/feed/: ua special"] == "-"
-        assert said["host private.example.org"] == "212"
+        assert said["- {path: {prefix: /admin/}}"] == "1 204"
+        assert said["- {match: /v2/user/, skip: true}"] == "∅ never"
+        assert said["- {match: /feed/, ua: special}"] == "-"
+        assert said["✎  - {host: private.example.org, reason: mail of 5 January, who: mara}"] == "212"
+        assert said["rules:"] == ""
         assert "fired in 106 000 attempts, 10:41:07 · c counts again" in held.text()
         assert "fired 1 204 times, last 2026-01-05 10:41:07 by rulesets 11–13" in held.text()
 
@@ -219,12 +220,12 @@ async def test_it_is_counted_once_and_again_when_asked() -> None:
         held.reports.commit()
         await held.settle(3, move_ms=5_000)
         assert reports.asked.count("refusal_counts(200000)") == 1
-        assert fired(held)["/v2/user/: skip true"] == "∅ 0"
+        assert fired(held)["- {match: /v2/user/, skip: true}"] == "∅ 0"
         assert "fired in 106 000 of 900 000 attempts" in held.text()
         reports.refusals = NONE
         await held.press("c", rounds=2)
         assert reports.asked.count("refusal_counts(200000)") == 2
-        assert fired(held)['path begins with "/admin/"'] == "∅ never"
+        assert fired(held)["- {path: {prefix: /admin/}}"] == "∅ never"
 
 
 async def test_two_marked_versions_are_compared() -> None:

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import counted, draft_text, editor, rows_of, until, write
 from tests.console.sample_crawl import API, WWW
-from tests.console.sample_rules import ADDED, FIRST, JOB, SECOND, THIRD, FakeRules, versions
+from tests.console.sample_rules import FIRST, JOB, SECOND, THIRD, FakeRules, versions
 from tests.console.support import FrozenClock, Stage, stage
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.dialogs.choose import ConfirmScreen
@@ -21,7 +21,6 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.applying import TypeCountScreen
 from tui_crawler.console.rules.draft import RuleDraft
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
 from tui_crawler.console.rules.pattern import pattern_of
 from tui_crawler.console.rules.screen import RulesScreen
@@ -29,6 +28,7 @@ from tui_crawler.domain.records.command import ApplyRules
 from tui_crawler.domain.rules.pattern import Pattern
 from tui_crawler.domain.rules.policy import Rule
 from tui_crawler.domain.rules.ruleset import from_json, same_rules
+from tui_crawler.text.rules_text import rules_lines
 
 PRODUCTS = "match: '/products/1[0-9]$', skip: true"
 MOST = "match: /products/, skip: true"
@@ -44,12 +44,12 @@ class TestView:
     async def test_shows_every_entry_with_its_place_and_the_operators_exclusions_marked(self) -> None:
         async with stage((160, 40)) as held:
             await held.press("4", rounds=3)
-            rows = rows_of(held, "#rules-entries")
-            assert rows[0].split() == ["do_not_crawl", "path", "begins", "with", '"/admin/"', "1", "204", "my.yaml:14"]
-            owned = "exclusion domain example.net ∅ never owner asked · asked by the owner"
-            assert any(row.startswith(owned) for row in rows)
-            assert rows[-1].startswith("✎ exclusion host private.example.org 212 mail of 5 January")
-            assert len(rows) == len(entries_of(THIRD)) + len(ADDED)
+            rows = rows_of(held, "#rules-lines")
+            assert rows[2] == "1 204     - {path: {prefix: /admin/}}  # my.yaml:14"
+            assert "∅ never   - {domain: example.net, reason: owner asked, who: the owner}  # my.yaml:24" in rows
+            assert rows[-1] == "212 ✎  - {host: private.example.org, reason: mail of 5 January, who: mara}  # operator"
+            assert rows[-2] == "# excluded by operators, with every version:"
+            assert [line for line in rules_lines(THIRD) if line not in "\n".join(rows)] == []
             assert "Rules · job my-index · ruleset 13 · 9 in force" in held.text()
 
     async def test_history_and_what_a_version_changed(self) -> None:
@@ -120,7 +120,7 @@ class TestView:
             await held.settle(3, move_ms=1_100)
             assert "private.example.org" in held.text().split("Rulesets")[1]
             await held.press("f", rounds=2)
-            assert not any("private" in row for row in rows_of(held, "#rules-entries"))
+            assert not any("private" in row for row in rows_of(held, "#rules-lines"))
 
 
 class TestDraft:

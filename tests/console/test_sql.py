@@ -18,15 +18,8 @@ from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.sql.queries import MOST_KEPT, QuerySession
-from tui_crawler.console.sql.rows import (
-    answer_lines,
-    answer_of,
-    answer_rows,
-    answer_words,
-    complete,
-)
+from tui_crawler.console.sql.rows import answer_lines, answer_of, answer_rows, answer_words, complete
 from tui_crawler.console.sql.screen import SqlEditor, SqlScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.export import as_json
 from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.text.cells import Present
@@ -36,15 +29,9 @@ def editor(held: Stage) -> SqlEditor:
     return held.app.screen.query_one(SqlEditor)
 
 
-def table(held: Stage) -> CrawlTable:
-    return held.app.screen.query_one("#sql-rows", CrawlTable)
-
-
 async def answered(held: Stage) -> None:
     """Waits until nothing is being asked any more."""
-    asked = [worker for worker in held.app.workers if worker.group == "sql"]
-    if asked:
-        await held.app.workers.wait_for_complete(asked)
+    await held.worked("sql")
     await held.settle(2)
 
 
@@ -64,19 +51,15 @@ async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -
         await ask(held, "select url from v_page")
         assert queries.asked == ["select url from v_page"]
         text = held.text()
-        assert "Answer · 40 rows · 12 ms" in text
-        assert f"{API}/p/0" in text
-        assert "NULL" in text
+        held.sees("Answer · 40 rows · 12 ms", f"{API}/p/0", "NULL")
         assert "2026-" in text, "a time is read in the row that is shown in full"
         assert held.app.focused is editor(held)
         await held.press("tab", "j", rounds=1)
-        assert held.app.focused is table(held)
-        screen = held.app.console_screen
-        assert screen is not None
-        assert screen.situation().urls == (f"{API}/p/1",)
-        row = table(held).row(1)
+        assert held.app.focused is held.table("#sql-rows")
+        assert held.situation.urls == (f"{API}/p/1",)
+        row = held.table("#sql-rows").row(1)
         assert row is not None
-        assert json.loads(as_json(table(held).columns, row))["body"] == "001b"
+        assert json.loads(as_json(held.table("#sql-rows").columns, row))["body"] == "001b"
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"
         await held.press("escape", rounds=1)
@@ -93,7 +76,7 @@ async def test_the_answer_is_exported_and_copied_as_every_table(
     monkeypatch.chdir(tmp_path)
     async with stage((140, 44), memory=SessionFile(tmp_path / "state", "/data/crawl.db")) as held:
         await ask(held, "select 1")
-        held.app.screen.set_focus(table(held))
+        held.app.screen.set_focus(held.table("#sql-rows"))
         held.app.dispatcher.do("filter.open", 'note:="text 3"')
         for kind in ("jsonl", "csv"):
             held.app.dispatcher.do("view.export", kind)
@@ -120,8 +103,7 @@ async def test_keys_typed_after_the_semicolon_are_the_beginning_of_a_question() 
 async def test_a_question_typed_as_a_command_is_asked_at_once() -> None:
     queries = FakeQueries()
     async with stage((140, 44), queries=queries) as held:
-        held.app.dispatcher.do_typed("sql SELECT 1")
-        await held.settle(1)
+        await held.command("sql SELECT 1", rounds=1)
         await answered(held)
         assert queries.asked == ["SELECT 1"]
         held.app.dispatcher.do_typed("sql SELECT 2")
@@ -133,8 +115,7 @@ async def test_a_question_typed_as_a_command_is_asked_at_once() -> None:
 async def test_esc_cancels_what_is_being_answered_and_nothing_else_waits_for_it() -> None:
     queries = FakeQueries(holds=True)
     async with stage((140, 44), queries=queries) as held:
-        held.app.dispatcher.do_typed("sql SELECT for ever")
-        await held.settle(6)
+        await held.command("sql SELECT for ever", rounds=6)
         assert "asking… 00:00:00 · esc cancels" in held.text()
         await held.press("enter")
         assert "a question is being answered; esc cancels it" in held.text()
@@ -148,8 +129,7 @@ async def test_esc_cancels_what_is_being_answered_and_nothing_else_waits_for_it(
 async def test_leaving_cancels_too() -> None:
     queries = FakeQueries(holds=True)
     async with stage((140, 44), queries=queries) as held:
-        held.app.dispatcher.do_typed("sql SELECT for ever")
-        await held.settle(2)
+        await held.command("sql SELECT for ever", rounds=2)
         held.app.dispatcher.show_view("view.stats")
         await held.quiet()
         assert queries.cancels >= 1
@@ -167,7 +147,7 @@ async def test_what_went_wrong_is_one_line(failure: Exception | None) -> None:
         assert ("DROP is refused" in text) is (failure is None)
         assert ("RuntimeError: odd [/] " in text) is (failure is not None)
         assert "\x1b" not in text
-        assert table(held).row_count == 0
+        assert held.table("#sql-rows").row_count == 0
 
 
 async def test_words_are_completed_from_the_views_and_their_columns() -> None:
@@ -237,7 +217,7 @@ async def test_tab_that_completes_nothing_says_so_and_stays() -> None:
         await held.press("home", "tab", rounds=0)
         assert held.app.focused is editor(held), "elsewhere it is the first again"
         await held.press("tab", rounds=0)
-        assert held.app.focused is table(held)
+        assert held.app.focused is held.table("#sql-rows")
         assert "nothing to complete" not in held.text()
 
 
@@ -245,7 +225,7 @@ async def test_from_a_question_that_was_answered_tab_goes_on_to_the_answer() -> 
     async with stage((140, 44)) as held:
         await ask(held, "select nothing")
         await held.press("tab", rounds=0)
-        assert held.app.focused is table(held)
+        assert held.app.focused is held.table("#sql-rows")
         await held.press("escape", rounds=0)
         await held.type(" x")
         await held.press("tab", rounds=0)
@@ -310,18 +290,15 @@ async def test_a_question_that_fails_leaves_the_answer_before_it_dimmed() -> Non
         editor(held).put("select ulr from v_page")
         await held.press("enter")
         await answered(held)
-        text = held.text()
-        assert "✗ no such column: ulr" in text
-        assert f"{API}/p/0" in text
-        assert "Answer · of the question before: 40 rows · 12 ms" in text
-        assert all("dim" in row.role for row in table(held).held_rows())
-        assert table(held).source(1) is not None
+        held.sees("✗ no such column: ulr", f"{API}/p/0", "Answer · of the question before: 40 rows · 12 ms")
+        assert all("dim" in row.role for row in held.table("#sql-rows").held_rows())
+        assert held.table("#sql-rows").source(1) is not None
         queries.answer = sample_answer(2)
         await held.press("enter")
         await answered(held)
         assert "Answer · 2 rows" in held.text()
         assert "no such column" not in held.text()
-        assert not [row for row in table(held).held_rows() if row.role]
+        assert not [row for row in held.table("#sql-rows").held_rows() if row.role]
 
 
 def test_a_question_cancelled_before_its_thread_has_begun_is_not_asked() -> None:
@@ -374,12 +351,12 @@ async def test_many_columns_to_sort_by_are_scrolled_to_on_a_low_terminal() -> No
     queries = FakeQueries(answer=QueryAnswer(names, (tuple(range(40)), tuple(range(40, 0, -1)))))
     async with stage((80, 20), queries=queries) as held:
         await ask(held, "select 1")
-        held.app.screen.set_focus(table(held))
+        held.app.screen.set_focus(held.table("#sql-rows"))
         await held.press("s", "G", rounds=0)
         assert "column_39" in held.text()
         await held.press("enter", rounds=0)
-        assert table(held).order == ("column_39", True)
-        assert list(table(held).row_order) == [0, 1]
+        assert held.table("#sql-rows").order == ("column_39", True)
+        assert list(held.table("#sql-rows").row_order) == [0, 1]
 
 
 @pytest.mark.parametrize("size", [(200, 60), (120, 40), (80, 24), (60, 20)])
@@ -387,7 +364,7 @@ async def test_it_is_usable_at_every_size(size: tuple[int, int]) -> None:
     async with stage(size) as held:
         await ask(held, "select 1")
         assert f"{API}/p/0"[-12:] in held.text()
-        assert table(held).content_region.height >= 4
+        assert held.table("#sql-rows").content_region.height >= 4
         await asyncio.sleep(0)
 
 
@@ -410,7 +387,7 @@ async def test_hostile_names_values_and_problems_on_the_screen(payload: str) -> 
     async with stage((120, 40), queries=queries) as held:
         await ask(held, "select 1")
         assert_clean(held, payload)
-        held.app.screen.set_focus(table(held))
+        held.app.screen.set_focus(held.table("#sql-rows"))
         for key in ("F", "escape", "s", "escape", "j"):
             await held.press(key, rounds=0)
             assert_clean(held, payload)

@@ -15,7 +15,6 @@ from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.stats.rows import top_origins
 from tui_crawler.console.stats.screen import read_number
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import SetJob, SteerJobs
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.format import count
@@ -24,12 +23,8 @@ from tui_crawler.text.relations.refused import by_reason
 from tui_crawler.text.relations.runs import RUNS
 
 
-def table_of(held: Stage, name: str) -> CrawlTable:
-    return held.app.screen.query_one(f"#{name}", CrawlTable)
-
-
 def done_of(held: Stage) -> str:
-    row = table_of(held, "jobs").row("my-index")
+    row = held.table("#jobs").row("my-index")
     assert row is not None
     return text_of(row.cells[7])
 
@@ -121,8 +116,7 @@ def test_values_of_jobs_are_set_and_put_back_no_limit_included() -> None:
 
 
 async def test_everything_is_on_one_screen() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=3)
+    async with stage((140, 44), keys="6") as held:
         text = held.text()
         for words in (
             "Exit codes · this run", "91 204", "5 211", "Exit codes · www.example.com · this run",
@@ -133,29 +127,27 @@ async def test_everything_is_on_one_screen() -> None:
 
 
 async def test_the_exit_codes_of_the_origin_under_the_cursor_stand_beside_those_of_all() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
-        table_of(held, "top-origins").move_cursor(key=API)
+    async with stage((140, 44), keys="6", rounds=2) as held:
+        held.table("#top-origins").move_cursor(key=API)
         await held.settle(2, move_ms=300)
         assert "Exit codes · api.example.org · this run" in held.text()
-        assert table_of(held, "own-exits").row_count == 7
-        assert table_of(held, "all-exits").row_count == 10
+        assert held.table("#own-exits").row_count == 7
+        assert held.table("#all-exits").row_count == 10
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 20)])
 async def test_narrow_the_jobs_come_first_and_one_table_of_exit_codes_whose_subject_a_key_changes(
     size: tuple[int, int],
 ) -> None:
-    async with stage(size) as held:
-        await held.press("6", rounds=3)
+    async with stage(size, keys="6") as held:
         shown = [pane.id for pane in panes_of(held.app.screen)]
         assert shown == ["jobs", "all-exits", "top-origins", "ledger"]
-        assert held.app.screen.focused is table_of(held, "jobs")
-        assert table_of(held, "jobs").region.y == 1
+        assert held.app.screen.focused is held.table("#jobs")
+        assert held.table("#jobs").region.y == 1
         assert "Exit codes · this run · O: www.example.com" in held.text()
         await held.press("O", rounds=1)
         assert [pane.id for pane in panes_of(held.app.screen)] == ["jobs", "own-exits", "top-origins", "ledger"]
-        assert held.app.screen.focused is table_of(held, "own-exits")
+        assert held.app.screen.focused is held.table("#own-exits")
         assert "Exit codes · www.example.com · O: all origins" in held.text()
         await held.press("O", rounds=1)
         assert "Exit codes · this run · O: www.example.com" in held.text()
@@ -164,35 +156,31 @@ async def test_narrow_the_jobs_come_first_and_one_table_of_exit_codes_whose_subj
 
 
 async def test_where_both_tables_of_exit_codes_are_shown_the_key_goes_from_one_to_the_other() -> None:
-    async with stage((120, 40)) as held:
-        await held.press("6", "O", rounds=2)
-        assert held.app.screen.focused is table_of(held, "own-exits")
+    async with stage((120, 40), keys="6 O", rounds=2) as held:
+        assert held.app.screen.focused is held.table("#own-exits")
         assert "c: more tables (5)" in held.text()
         await held.press("O", rounds=1)
-        assert held.app.screen.focused is table_of(held, "all-exits")
+        assert held.app.screen.focused is held.table("#all-exits")
 
 
 async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
-        table_of(held, "top-origins").focus()
+    async with stage((140, 44), keys="6", rounds=2) as held:
+        held.table("#top-origins").focus()
         await held.press("s", "j", "enter", rounds=1)
         assert "Origins by bytes · in all runs" in held.text()
         await held.press("S", rounds=1)
         assert "Origins by failed pages · as they stand" in held.text()
-        assert table_of(held, "top-origins").row_order[0] == "https://api.example.org"
-        table_of(held, "top-origins").focus()
+        assert held.table("#top-origins").row_order[0] == "https://api.example.org"
+        held.table("#top-origins").focus()
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "Origin"
 
 
 async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_only_when_asked() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
+    async with stage((140, 44), keys="6", rounds=2) as held:
         assert "stashes()" not in held.reports.asked
         await held.press("c", rounds=2)
-        assert "Limbo · 3" in held.text()
-        assert "4m00s" in held.text()
+        held.sees("Limbo · 3", "4m00s")
         await held.press("c", rounds=2)
         assert "Stashes · 2 · counted at 10:41:07 · u again" in held.text()
         held.reports.commit()
@@ -201,13 +189,11 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         await held.press("u", rounds=2)
         assert held.reports.asked.count("stashes()") == 2
         await held.press("c", rounds=2)
-        assert "Validation · 2 · first 200 000 pages at 10:41:" in held.text()
-        assert "81 400" in held.text()
+        held.sees("Validation · 2 · first 200 000 pages at 10:41:", "81 400")
         await held.press("u", rounds=2)
         assert held.reports.asked.count("validations(200000)") == 2
         await held.press("c", rounds=2)
-        assert "Runs · 4" in held.text()
-        assert "⚠ broken off" in held.text()
+        held.sees("Runs · 4", "⚠ broken off")
         await held.press("c", rounds=2)
         assert "Actions of operators · 5" in held.text()
         await held.press("c", rounds=2)
@@ -215,27 +201,21 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
 
 
 async def test_a_list_that_is_asked_for_is_seen_where_it_stood_below() -> None:
-    async with stage((80, 24)) as held:
-        await held.press("6", rounds=2)
+    async with stage((80, 24), keys="6", rounds=2) as held:
         assert "Limbo" not in held.text()
         await held.press(":", *"show", "space", *"limbo", "enter", rounds=2)
-        assert "Limbo" in held.text()
-        assert "4m00s" in held.text()
+        held.sees("Limbo", "4m00s")
 
 
 async def test_actions_of_operators_tell_what_became_of_them_and_the_command_line() -> None:
-    async with stage((200, 60)) as held:
-        await held.press("6", rounds=2)
-        held.app.dispatcher.do_typed("show actions")
-        await held.settle()
-        table = table_of(held, "ledger")
+    async with stage((200, 60), keys="6", rounds=2) as held:
+        await held.command("show actions", rounds=2)
+        table = held.table("#ledger")
         fields = {key: table.fields_of(row) for key in table.row_order if (row := table.row(key)) is not None}
         states = {key: one["state"] for key, one in fields.items()}
         assert states == {9: "◷ waits", 8: "✎ done", 7: "↻ undone", 6: "✗ refused", 5: "✎ done"}
         assert fields[5]["same"] == "tui-crawler pause https://old.example.org"
         assert "not the current one any more" in fields[6]["same"]
-        screen = held.app.console_screen
-        assert screen is not None
         assert table.source(9) == operator_actions()[0]
         table.focus()
         await held.press("enter", rounds=2)
@@ -243,80 +223,64 @@ async def test_actions_of_operators_tell_what_became_of_them_and_the_command_lin
 
 
 async def test_enter_on_a_refused_link_opens_its_sample() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
-        table_of(held, "ledger").focus()
+    async with stage((140, 44), keys="6", rounds=2) as held:
+        held.table("#ledger").focus()
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"
 
 
 async def test_jobs_are_paused_made_nicer_and_that_is_undone() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
-        await held.press("p", rounds=0)
-        await held.decided()
+    async with stage((140, 44), keys="6", rounds=2) as held:
+        await held.act("p", rounds=0)
         assert held.journal.sent[-1] == SteerJobs("pause", ("my-index",))
-        await held.press("d", rounds=0)
-        await held.decided()
+        await held.act("d", rounds=0)
         assert held.journal.sent[-1] == SetJob("my-index", nice=10)
-        await held.press("z", rounds=0)
-        await held.decided()
+        await held.act("z", rounds=0)
         assert held.journal.sent[-1] == SetJob("my-index", nice=0)
         await held.press("j", "space", rounds=0)
         await held.press("space", rounds=0)
-        await held.press("D", rounds=0)
-        await held.decided()
+        await held.act("D", rounds=0)
         assert held.journal.sent[-2:] == [SetJob("archive", nice=10), SetJob("press", nice=-20)]
 
 
 async def test_numbers_of_a_job_are_typed_and_bad_ones_refused() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
+    async with stage((140, 44), keys="6", rounds=2) as held:
         await held.press("L", rounds=0)
-        assert "depth of job my-index" in held.text()
-        assert "now 8 · links away" in held.text()
+        held.sees("depth of job my-index", "now 8 · links away")
         await held.type("none")
-        await held.press("enter", rounds=0)
-        await held.decided()
+        await held.act("enter", rounds=0)
         assert held.journal.sent == [SetJob("my-index", depth=-1)]
         await held.press("C", rounds=0)
         await held.press("enter", rounds=0)
         await held.press("C", rounds=0)
         await held.press("escape", rounds=0)
         assert len(held.journal.sent) == 1
-        held.app.dispatcher.do_typed("concurrency -4")
-        await held.quiet()
+        await held.command("concurrency -4")
         assert "not -4" in held.text()
-        held.app.dispatcher.do_typed("nice none")
-        await held.quiet()
-        held.app.dispatcher.do_typed("concurrency none")
-        await held.quiet()
+        await held.command("nice none")
+        await held.command("concurrency none")
         assert "none already" in held.text()
         assert len(held.journal.sent) == 1
-        held.app.dispatcher.do_typed("nice -7")
-        await held.decided()
+        await held.command("nice -7", decided=True)
         assert held.journal.sent[-1] == SetJob("my-index", nice=-7)
 
 
 async def test_an_aborted_job_says_how_it_is_taken_up() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
-        table_of(held, "jobs").move_cursor(key="trial")
+    async with stage((140, 44), keys="6", rounds=2) as held:
+        held.table("#jobs").move_cursor(key="trial")
         await held.press("p", rounds=0)
         assert "tui-crawler jobs unabort" in held.text()
         assert held.journal.sent == []
 
 
 async def test_who_only_watches_changes_no_job() -> None:
-    async with stage((140, 44), readonly=True) as held:
-        await held.press("6", rounds=2)
+    async with stage((140, 44), readonly=True, keys="6", rounds=2) as held:
         await held.press("p", "n", rounds=1)
         assert "this console only watches" in held.text()
 
 
 async def test_frozen_numbers_stand_still() -> None:
-    async with stage((140, 44)) as held:
-        await held.press("6", rounds=2)
+    async with stage((140, 44), keys="6", rounds=2) as held:
         await held.press("f", rounds=1)
         first = held.reports.groups_of_pages[0]
         held.reports.groups_of_pages = (replace(first, done=102_777), *held.reports.groups_of_pages[1:])
@@ -328,10 +292,9 @@ async def test_frozen_numbers_stand_still() -> None:
 
 
 async def test_groups_of_failures_show_the_pages_of_the_last_five_minutes() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("2", rounds=2)
+    async with stage((140, 40), keys="2", rounds=2) as held:
         assert "5 MIN" in held.text()
-        row = table_of(held, "groups").row((("exit_code", "request_timeout"),))
+        row = held.table("#groups").row((("exit_code", "request_timeout"),))
         assert row is not None
         assert text_of(row.cells[2]) == "2"
         await held.press("c", rounds=2)
@@ -340,8 +303,7 @@ async def test_groups_of_failures_show_the_pages_of_the_last_five_minutes() -> N
 
 async def test_an_empty_crawl_has_words_for_everything() -> None:
     empty = FakeReports(rows={}, log=(), groups_of_pages=(), past_runs=(), newest_run=None)
-    async with stage((140, 44), reports=empty) as held:
-        await held.press("6", rounds=2)
+    async with stage((140, 44), reports=empty, keys="6", rounds=2) as held:
         assert "no job yet" in held.text()
         for key in ("p", "d", "n", "s", "enter", "c", "c", "c", "c", "u"):
             await held.press(key, rounds=1)
@@ -349,9 +311,8 @@ async def test_an_empty_crawl_has_words_for_everything() -> None:
 
 
 async def test_numbers_of_origins_and_jobs_follow_the_header_while_keys_are_pressed() -> None:
-    async with stage((120, 40)) as held:
-        await held.press("6", rounds=4)
-        top = held.app.screen.query_one("#top-origins", CrawlTable)
+    async with stage((120, 40), keys="6", rounds=4) as held:
+        top = held.table("#top-origins")
         order = list(top.row_order)
         view = held.reports.rows[API]
         for more in (1, 2, 3):

@@ -11,7 +11,6 @@ from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WWW, run_view
 from tests.console.sample_timeline import LIMITED, timeline
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.origin.screen import OriginScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane
 from tui_crawler.console.timeline.screen import TimelineScreen
 from tui_crawler.domain.history.span import TimeSpan
@@ -23,7 +22,7 @@ HOUR_SPAN = TimeSpan(NOW - 60 * MINUTE, NOW, 100)
 
 
 async def open_timeline(held: Stage, *keys: str) -> TimelineScreen:
-    held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    held.table("#origins").move_cursor(key=API)
     await held.press(*keys, "w", rounds=3)
     screen = held.app.screen
     assert isinstance(screen, TimelineScreen)
@@ -36,8 +35,7 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         text = held.text()
         assert "Politeness · api.example.org · kept 673 of 673 · least 2.0s of 2.0s promised" in text
         assert "✗" in next(line for line in text.split("\n") if "asked" in line)
-        assert "span 1h · follow ●" in text
-        assert "Overview › Politeness" in text
+        held.sees("span 1h · follow ●", "Overview › Politeness")
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
         await held.press("w", "h", rounds=2)
@@ -69,18 +67,16 @@ async def test_a_lane_alone_has_all_the_room_and_at_80_columns_no_words_are_cut(
         await held.settle(2)
         screen.action_move_to(screen.lane.timeline.span.cell(LIMITED) if screen.lane.timeline else 0)
         await held.settle(1)
-        assert "kept 673 of 673 · least 2.0s of 2.0s promised" in held.text()
-        assert "delay 2.0s → 3m00s: Retry-After" in held.text()
+        held.sees("kept 673 of 673 · least 2.0s of 2.0s promised", "delay 2.0s → 3m00s: Retry-After")
 
 
 async def test_where_there_is_one_column_the_lane_is_a_tab() -> None:
     async with stage((80, 24)) as held:
-        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        held.table("#origins").move_cursor(key=API)
         await held.press("enter", rounds=3)
         assert "w Politeness" in held.text()
         await held.press("w", rounds=3)
-        assert "▸w Politeness" in held.text()
-        assert "patience 5──" in held.text()
+        held.sees("▸w Politeness", "patience 5──")
         await held.press("l", "j", "enter", rounds=2)
         assert isinstance(held.app.screen, TimelineScreen)
 
@@ -92,10 +88,7 @@ async def test_the_cursor_says_what_was_and_why() -> None:
         assert shown is not None
         screen.action_move_to(shown.span.cell(LIMITED + 30 * SECOND))
         await held.settle(1)
-        text = held.text()
-        assert "0 asked · delay 3m00s · Retry-After" in text
-        assert "patience 5 · ◷ waiting" in text
-        assert "follow ○" in text
+        held.sees("0 asked · delay 3m00s · Retry-After", "patience 5 · ◷ waiting", "follow ○")
         await held.press(".", rounds=1)
         assert "follow ●" in held.text()
 

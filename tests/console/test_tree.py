@@ -14,11 +14,10 @@ from tests.console.support import FakeReports, Stage, stage
 from tests.console.test_drill_down_on_a_database import OpenReports, database  # noqa: F401
 from tests.storage.making import A
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.tree.rows import NodeKind, OpenBranch, branch_pattern, nodes
 from tui_crawler.console.tree.screen import TreeScreen
 from tui_crawler.console.url.screen import UrlScreen
-from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchPiece
+from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchTally
 from tui_crawler.domain.records.command import RetryPages
 from tui_crawler.domain.rules.pattern import Pattern
 from tui_crawler.text.cells import cell_text
@@ -29,25 +28,21 @@ CALENDAR, PRODUCTS = (NodeKind.branch, f"{API}/calendar/"), (NodeKind.branch, f"
 @pytest.fixture
 async def held() -> AsyncIterator[Stage]:
     async with stage((120, 40)) as held:
-        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        held.table("#origins").move_cursor(key=API)
         await held.settle(2)
         await held.press("M", rounds=6)
         assert isinstance(held.app.screen, TreeScreen)
         yield held
 
 
-def table(held: Stage) -> CrawlTable:
-    return held.app.screen.query_one("#tree", CrawlTable)
-
-
 def shown(held: Stage) -> dict[str, list[str]]:
     """The rows in view by what stands in their first cell."""
-    cells = [[cell_text(cell).strip(" ▸▼") for cell in row.cells] for row in table(held).shown_rows()]
+    cells = [[cell_text(cell).strip(" ▸▼") for cell in row.cells] for row in held.table("#tree").shown_rows()]
     return {first: rest for first, *rest in cells}
 
 
 async def go_to(held: Stage, key: tuple[NodeKind, str]) -> None:
-    table(held).move_cursor(key=key)
+    held.table("#tree").move_cursor(key=key)
     await held.quiet()
 
 
@@ -60,8 +55,7 @@ async def test_the_root_is_unfolded_with_counts_and_a_trap(held: Stage) -> None:
     whole = [int(rows[name][0].replace(" ", "")) for name in rows]
     assert whole[0] == sum(whole[1:]) == len(SITE) - 1
     await go_to(held, CALENDAR)
-    assert "240 known · 0 done" in held.text()
-    assert "⚠ trap suspected" in held.text()
+    held.sees("240 known · 0 done", "⚠ trap suspected")
 
 
 async def test_branches_unfold_and_fold_and_pages_open(held: Stage) -> None:
@@ -86,7 +80,7 @@ async def test_numbers_are_least_ones_until_all_are_counted() -> None:
     reports = FakeReports()
     reports.looks_at = 100
     async with stage((120, 40), reports=reports) as held:
-        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        held.table("#origins").move_cursor(key=API)
         await held.press("M", rounds=2)
         for _ in range(40):
             if "counting" not in held.text() and "⚠ trap?" in held.text():
@@ -100,7 +94,7 @@ async def test_numbers_are_least_ones_until_all_are_counted() -> None:
 async def test_an_order_keeps_each_row_below_its_branch(held: Stage) -> None:
     await go_to(held, PRODUCTS)
     await held.press("enter", rounds=5)
-    table(held).order_by("known", descending=True)
+    held.table("#tree").order_by("known", descending=True)
     await held.settle(1)
     names = [*shown(held)]
     assert names[:2] == [f"{API}/", "products/"]
@@ -110,9 +104,9 @@ async def test_an_order_keeps_each_row_below_its_branch(held: Stage) -> None:
         "calendar/",
         "search?",
     ]
-    table(held).order_by("known", descending=False)
+    held.table("#tree").order_by("known", descending=False)
     assert [*shown(held)][-2:] == ["bolts/", "nuts/"]
-    assert table(held).cursor_key == PRODUCTS
+    assert held.table("#tree").cursor_key == PRODUCTS
 
 
 async def test_what_is_not_listed_stays_last(held: Stage) -> None:
@@ -120,8 +114,8 @@ async def test_what_is_not_listed_stays_last(held: Stage) -> None:
         await go_to(held, key)
         await held.press("enter", rounds=5)
     for descending in (False, True):
-        table(held).order_by("path", descending=descending)
-        below = [kind for kind, name in table(held).row_order if name.startswith(f"{API}/products/nuts/")]
+        held.table("#tree").order_by("path", descending=descending)
+        below = [kind for kind, name in held.table("#tree").row_order if name.startswith(f"{API}/products/nuts/")]
         assert below[-101:] == [NodeKind.page] * 100 + [NodeKind.rest]
 
 
@@ -129,11 +123,11 @@ async def test_counting_waits_while_keys_are_pressed() -> None:
     reports = FakeReports()
     reports.looks_at = 100
     async with stage((120, 40), reports=reports) as held:
-        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        held.table("#origins").move_cursor(key=API)
         await held.press("M", rounds=2)
         screen = held.app.screen
         assert isinstance(screen, TreeScreen)
-        while screen.wants()[-2] is not screen._opened[screen._root].piece:
+        while screen._opened[screen._root].piece not in screen.wants():
             await held.settle(1)
         await held.press("j", rounds=0)
         assert screen._opened[screen._root].piece not in screen.wants()
@@ -143,8 +137,7 @@ async def test_failed_pages_of_a_branch_are_put_back_after_asking(held: Stage) -
     await go_to(held, PRODUCTS)
     await held.press("R", rounds=3)
     assert "Retry 12 failed pages?" in held.text()
-    await held.press("enter", rounds=1)
-    await held.decided()
+    await held.act("enter", rounds=1)
     (command,) = held.journal.sent
     assert isinstance(command, RetryPages)
     assert len(command.urls) == 12
@@ -184,7 +177,7 @@ def test_patterns_name_what_is_below_and_nothing_else(held: Stage | None = None)
 def test_a_page_whose_url_is_the_prefix_of_its_branch_is_called_itself() -> None:
     branch = OpenBranch(f"{API}/a/")
     branch.listed = BranchList((), {f"{API}/a/": BranchCounts(known=1), f"{API}/a/b": BranchCounts(known=1)}, False)
-    branch.shown = branch.shown.plus(BranchPiece({OWN_PAGES: BranchCounts(known=2)}, 2, "", True))
+    branch.shown = branch.shown.plus(BranchTally({OWN_PAGES: BranchCounts(known=2)}, 2, "", True))
     found = nodes(branch.prefix, {branch.prefix: branch}, frozenset())
     assert [node.name for node in found if node.url] == ["(itself)", "b"]
 
@@ -192,8 +185,7 @@ def test_a_page_whose_url_is_the_prefix_of_its_branch_is_called_itself() -> None
 async def test_a_real_database_is_shown(database: Path) -> None:  # noqa: F811
     async with stage((120, 40), reports=OpenReports(database)) as held:
         await held.settle(3)
-        held.app.dispatcher.do_typed(f"tree {A}")
-        await held.settle(6)
+        await held.command(f"tree {A}", rounds=6)
         assert shown(held)[f"{A}/"][:4] == ["5", "1", "3", "1"]
         assert shown(held)["items/"][:4] == ["4", "0", "3", "1"]
 
@@ -201,7 +193,7 @@ async def test_a_real_database_is_shown(database: Path) -> None:  # noqa: F811
 @pytest.mark.parametrize("size", [(80, 24), (200, 60), (40, 10)])
 async def test_it_fits_every_size(size: tuple[int, int]) -> None:
     async with stage(size) as held:
-        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        held.table("#origins").move_cursor(key=API)
         await held.press("M", rounds=6)
         assert "calendar/" in held.text()
         assert "\x1b" not in held.text()

@@ -12,7 +12,6 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.rows import (
     TRIES,
     connection_words,
@@ -25,7 +24,7 @@ from tui_crawler.console.url.rows import (
 )
 from tui_crawler.console.urls.queries import MOST_LINKS
 from tui_crawler.domain.records.attempt import RequestRecord
-from tui_crawler.domain.records.page_view import LinkEnd, LinkView
+from tui_crawler.domain.records.page_view import Hop, LinkEnd, LinkView
 
 URL = f"{API}/v2/items?page=18"
 
@@ -34,10 +33,6 @@ def text_of(lines: list[Line], width: int = 80) -> str:
     return "\n".join(
         "".join(text for text, _ in pieces).rstrip() for line in lines for pieces in lay_out_line(line, width)
     )
-
-
-def table(held: Stage, name: str) -> CrawlTable:
-    return held.app.screen.query_one(f"#{name}", CrawlTable)
 
 
 async def open_url(held: Stage) -> None:
@@ -61,15 +56,16 @@ def test_the_shortest_path_is_a_tree_with_kind_time_and_depth() -> None:
 
 def test_depths_are_those_of_the_database_for_a_redirect_adds_none() -> None:
     detail = page_detail()
-    moved = replace(detail.path[1], kind="location")
-    detail = replace(detail, path=(detail.path[0], moved, detail.path[2]), path_depths=(1, 1, 2))
+    first, moved, last = detail.path
+    moved, last = replace(moved, kind="location", depth=1), replace(last, depth=2)
+    detail = replace(detail, path=(first, moved, last))
     lines = text_of(path_lines(detail, UTC)).splitlines()
     assert [line.split("depth ")[1][:1] for line in lines[:4]] == ["0", "1", "1", "2"]
     assert "<location>" in lines[2]
 
 
 def test_of_a_long_path_the_last_steps_are_drawn() -> None:
-    steps = tuple(LinkView(f"{API}/{n}", f"{API}/{n + 1}", "a", False, "", NOW) for n in range(30))
+    steps = tuple(Hop(f"{API}/{n}", f"{API}/{n + 1}", "a", n + 1, NOW) for n in range(30))
     text = text_of(path_lines(replace(page_detail(), path=steps), UTC))
     assert "… 18 steps" in text
     assert "/30" in text
@@ -196,15 +192,15 @@ def test_the_words_of_a_connection() -> None:
 async def test_the_steps_stand_in_the_tables_and_beside_the_headers() -> None:
     async with stage((120, 40)) as held:
         await open_url(held)
-        shown = table(held, "url-attempts").visible_columns
+        shown = held.table("#url-attempts").visible_columns
         assert shown == tuple(column.id for column in TRIES.columns if column.id != "requests")
         await held.press("H", rounds=3)
         assert "new connection to 203.0.113.7: DNS 1ms, TCP 20ms, TLS 31ms" in " ".join(sent_words(held).split())
-        assert {"dns", "connect", "tls", "remote"} <= set(table(held, "url-requests").visible_columns)
+        assert {"dns", "connect", "tls", "remote"} <= set(held.table("#url-requests").visible_columns)
     async with stage((80, 24)) as held:
         await open_url(held)
         await held.press("A", rounds=3)
-        shown = table(held, "url-attempts").visible_columns
+        shown = held.table("#url-attempts").visible_columns
         assert {"time", "exit", "status", "head", "total", "note"} <= set(shown)
         assert not {"dns", "connect", "tls"} & set(shown)
         await held.press("H", rounds=3)
@@ -240,12 +236,10 @@ async def test_links_are_windows_read_only_where_they_are_shown() -> None:
         await open_url(held)
         assert not any(one.startswith("link_ends") for one in held.reports.asked)
         await held.press("L", rounds=3)
-        assert "Links to it · 1–200 of 450" in held.text()
-        assert "From 1" in held.text()
+        held.sees("Links to it · 1–200 of 450", "From 1")
         assert "✓ " in held.text() or "→ " in held.text()
         await held.press(">", rounds=3)
-        assert "Links to it · 201–400 of 450" in held.text()
-        assert "From 201" in held.text()
+        held.sees("Links to it · 201–400 of 450", "From 201")
         await held.press(">", rounds=3)
         assert "Links to it · 401–450 of 450" in held.text()
         await held.press(">")
@@ -263,4 +257,4 @@ async def test_links_show_the_titles_of_their_other_ends_and_how_those_ended() -
         text = held.text()
         for words in ("Items page 12", "User 3", "not tried", "nofollow", "Links to it · 12", "Links from it · 7"):
             assert words in text
-        assert table(held, "url-outlinks").row_count == 7
+        assert held.table("#url-outlinks").row_count == 7

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import partial
@@ -11,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.console.open_reports import OpenReports, one_page
 from tests.console.sample_crawl import API, NOW
 from tests.console.sample_trace import KNOWN, SampleExplainer, explanation
 from tests.console.support import FakeReports, Stage, stage
-from tests.storage.bench import DatabaseBench
-from tests.storage.making import T0, A, crawled, fill_of, plan
+from tests.storage.making import T0, A
 from tui_crawler.console import ports
 from tui_crawler.console.action import Where
 from tui_crawler.console.keys import KeyNames
@@ -28,13 +29,10 @@ from tui_crawler.console.url.explanation import TRACE_MS, ExplanationQuery
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
 from tui_crawler.console.url.why_lines import path_lines, standing_lines, trace_lines
-from tui_crawler.domain.crawl.standing import Hop
 from tui_crawler.domain.history.explanation import Answer, Explanation
+from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.rules.verdict import Step
-from tui_crawler.storage.db.database import open_writable
-from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.explain import Explainer
 
 
@@ -196,20 +194,14 @@ async def test_a_url_shows_its_trace_beside_the_way_to_it() -> None:
     async with stage((140, 50)) as held:
         held.app.go_to(Where.url, KNOWN)
         await held.settle(3)
-        text = held.text()
-        assert "Decision trace" in text
-        assert "◷ RETRY AT 10:43:07" in text
-        assert "◷ due           not before 2026-01-05 10:43:07" in text
-        assert "↳ /v2/items?page=17" in text
+        held.sees("Decision trace", "◷ RETRY AT 10:43:07", "◷ due           not before 2026-01-05 10:43:07")
+        held.sees("↳ /v2/items?page=17")
 
 
 async def test_any_url_can_be_asked_for_from_any_screen() -> None:
     async with stage((140, 40)) as held:
         await ask(held, f"{API}/private/never-seen")
-        text = held.text()
-        assert "✗ ROBOTS" in text
-        assert "∅ no page of this crawl" in text
-        assert "decided by robots.txt:5" in text
+        held.sees("✗ ROBOTS", "∅ no page of this crawl", "decided by robots.txt:5")
         await held.press("enter")
         assert isinstance(held.app.screen, WhyScreen)
         await ask(held, "https://elsewhere.example/")
@@ -219,8 +211,7 @@ async def test_any_url_can_be_asked_for_from_any_screen() -> None:
 
 
 async def test_the_field_begins_with_what_is_selected_and_typing_replaces_it() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("3", "j", rounds=3)
+    async with stage((140, 40), keys="3 j") as held:
         await held.press("i", rounds=0)
         assert isinstance(held.app.screen, AskUrlScreen)
         assert KNOWN in held.text()
@@ -279,42 +270,17 @@ async def test_without_anybody_to_ask_it_says_so() -> None:
 # with a real database
 
 
-class OpenReports(ConsoleReports):
-    """Reports of a real database, with what the stage holds of its stand-in."""
-
-    gate = None
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Path]:
-    path = tmp_path / "crawl.db"
-    open_writable(path, OpenSettings()).close()
-    bench = DatabaseBench(path)
-    store = bench.open()
-    await store.begin_run(plan(f"{A}/"))
-    (home,) = (await store.candidates(A, T0, 10, True)).pages
-    await store.fill(fill_of((home,)))
-    await store.settle(crawled(home, T0 + 10, f"{A}/items/1", f"{A}/about"))
-    yield path
-    bench.close()
-
-
-async def test_pages_traces_links_and_bodies_of_a_real_database(database: Path) -> None:
-    made: list[OpenReports] = []
-
+async def test_pages_traces_links_and_bodies_of_a_real_database(tmp_path: Path) -> None:
     def explains(reports: ports.Reports) -> ports.Explainer:
         assert isinstance(reports, Reports)
         return Explainer(reports, zone=UTC, you="tester")
 
-    shown: Any = OpenReports(database, now=lambda: T0 + 100)
-    made.append(shown)
-    async with stage((140, 50), reports=shown, explains=explains) as held:
-        await held.press("3", rounds=3)
-        assert "URLs · row 1 of 3" in held.text()
-        assert "a.example/items/1" in held.text()
+    async with one_page(path := tmp_path / "crawl.db", f"{A}/items/1", f"{A}/about"), AsyncExitStack() as opened:
+        shown: Any = OpenReports(path, now=lambda: T0 + 100)
+        held = await opened.enter_async_context(stage((140, 50), reports=shown, explains=explains, keys="3"))
+        held.sees("URLs · row 1 of 3", "a.example/items/1")
         await held.press("enter", rounds=3)
-        assert "✓ CRAWLED" in held.text()
-        assert "✓ scope" in held.text()
+        held.sees("✓ CRAWLED", "✓ scope")
         await held.press("B", rounds=3)
         assert "<p>hello" in held.text()
         await held.press("L", rounds=2)

@@ -4,6 +4,7 @@ line."""
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -19,7 +20,6 @@ from tests.console.test_workers_on_a_database import OpenReports
 from tests.storage.making import plan
 from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers, toggle_pause
 from tui_crawler.domain.records.command import (
     DRAIN_WORKERS,
@@ -113,27 +113,22 @@ def test_each_has_its_command_line() -> None:
 
 
 async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((160, 40), keys="8", rounds=2) as held:
         assert "p pause  d drain  x stop  T tags" in held.text()
-        await held.press("p", rounds=0)
-        await held.decided()
+        await held.act("p", rounds=0)
         assert held.journal.sent == [SteerWorkers("pause", ("w1",))]
         assert "same as: tui-crawler workers pause w1" in held.text()
-        await held.press("z", rounds=0)
-        await held.decided()
+        await held.act("z", rounds=0)
         assert held.journal.sent[-1] == SteerWorkers("resume", ("w1",))
         await held.press("j", "j", rounds=1)
         assert "p resume" in held.text()
-        await held.press("p", rounds=0)
-        await held.decided()
+        await held.act("p", rounds=0)
         assert held.journal.sent[-1] == SteerWorkers("resume", ("north-1",))
 
 
 @pytest.mark.usefixtures("painted_when_quiet")
 async def test_what_was_carried_out_is_seen_at_once_though_workers_are_read_once_a_second() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((160, 40), keys="8", rounds=2) as held:
         held.reports.at_work = (replace(W1, state=WorkerState.paused),)
         held.app._beating = True  # it reads by itself
         held.app.taken_in.clear()
@@ -144,100 +139,80 @@ async def test_what_was_carried_out_is_seen_at_once_though_workers_are_read_once
 
 
 async def test_the_marked_ones_are_meant_and_their_marks_go() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((160, 40), keys="8", rounds=2) as held:
         await held.press("space", "space", rounds=1)
         assert "p pause 2" in held.text()
-        await held.press("p", rounds=0)
-        await held.decided()
+        await held.act("p", rounds=0)
         assert held.journal.sent == [SteerWorkers("pause", ("w1", "w2"))]
-        assert held.app.screen.query_one("#workers", CrawlTable).mark_count == 0
+        assert held.table("#workers").mark_count == 0
 
 
 @pytest.mark.parametrize(("key", "order"), [("d", "drain"), ("x", "stop")])
 async def test_to_leave_is_asked_first(key: str, order: str) -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((160, 40), keys="8", rounds=2) as held:
         await held.press(key, rounds=0)
-        assert f"{order.capitalize()} w1?" in held.text()
-        assert "This cannot be undone." in held.text()
+        held.sees(f"{order.capitalize()} w1?", "This cannot be undone.")
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
-        await held.press(key, "enter", rounds=0)
-        await held.decided()
+        await held.act(key, "enter", rounds=0)
         assert held.journal.sent == [SteerWorkers(order, ("w1",))]
 
 
 async def test_a_worker_is_named_after_the_word_whatever_the_cursor_is_on() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", rounds=2)
-        held.app.dispatcher.do_typed("pauseworker w2")
-        await held.decided()
+    async with stage((160, 40), keys="8", rounds=2) as held:
+        await held.command("pauseworker w2", decided=True)
         assert held.journal.sent == [SteerWorkers("pause", ("w2",))]
-        held.app.dispatcher.do_typed("drain nobody")
-        await held.quiet()
+        await held.command("drain nobody")
         assert "drain: there is no worker nobody" in held.text()
-        held.app.dispatcher.do_typed("drain north-2")
-        await held.quiet()
+        await held.command("drain north-2")
         assert "drain: it is so already" in held.text()
-        held.app.dispatcher.do_typed("stopworker north-2")
-        await held.quiet()
+        await held.command("stopworker north-2")
         assert "Stop north-2?" in held.text()
 
 
 async def test_tags_are_typed_beginning_with_those_it_has_and_esc_leaves_them() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", "j", "j", rounds=1)
+    async with stage((160, 40), keys="8 j j", rounds=1) as held:
         await held.press("T", rounds=0)
         assert "tags of north-1" in held.text()
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
-        await held.press("T", *["backspace"] * 5, "enter", rounds=0)
-        await held.decided()
+        await held.act("T", *["backspace"] * 5, "enter", rounds=0)
         assert held.journal.sent == [TagWorker("north-1", ("news",))]
-        held.app.dispatcher.do_typed("tags press fast")
-        await held.decided()
+        await held.command("tags press fast", decided=True)
         assert held.journal.sent[-1] == TagWorker("north-1", ("press", "fast"))
 
 
 async def test_an_origin_is_moved_by_its_name_which_is_completed_as_is_the_workers() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((160, 40), keys="8", rounds=2) as held:
         await held.type(":move api")
         await held.press("tab", rounds=0)
-        assert f": move {API}" in held.text()
-        assert "w1  w2  north-1  north-2" in held.text()
+        held.sees(f": move {API}", "w1  w2  north-1  north-2")
         await held.type("w2")
-        await held.press("enter", rounds=0)
-        await held.decided()
+        await held.act("enter", rounds=0)
         assert held.journal.sent == [MoveOrigins((API,), "w2")]
-        await held.press("z", rounds=0)
-        await held.decided()
+        await held.act("z", rounds=0)
         assert held.journal.sent[-1] == MoveOrigins((API,), "w1")
 
 
 async def test_the_origin_under_the_cursor_is_moved_by_a_key_where_origins_have_the_focus() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((160, 40), keys="8", rounds=2) as held:
         await held.press("@", rounds=0)
         assert "no origin is selected" in held.text()
-        held.app.screen.query_one("#held", CrawlTable).focus()
+        held.table("#held").focus()
         await held.press("space", "space", rounds=1)
         assert "@ move 2" in held.text()
         await held.press("@", "escape", rounds=0)
-        assert (held.journal.sent, held.app.screen.query_one("#held", CrawlTable).mark_count) == ([], 2)
-        await held.press("@", *"north-1", "enter", rounds=0)
-        await held.decided()
+        assert (held.journal.sent, held.table("#held").mark_count) == ([], 2)
+        await held.act("@", *"north-1", "enter", rounds=0)
         command = held.journal.sent[-1]
         assert isinstance(command, MoveOrigins)
         assert (len(command.origins), command.worker) == (2, "north-1")
-        assert held.app.screen.query_one("#held", CrawlTable).mark_count == 0
+        assert held.table("#held").mark_count == 0
 
 
 @pytest.mark.parametrize("key", ["p", "d", "x", "T"])
 async def test_who_only_watches_steers_nobody(key: str) -> None:
-    async with stage((160, 40), readonly=True) as held:
-        await held.press("8", rounds=2)
+    async with stage((160, 40), readonly=True, keys="8", rounds=2) as held:
         assert "p pause" not in held.text()
         await held.press(key, rounds=1)
         assert "this console only watches" in held.text()
@@ -249,7 +224,7 @@ async def test_who_crawls_alone_takes_no_orders_and_nothing_can_be_moved() -> No
         await held.press("8", rounds=2)
         await held.press("p", rounds=0)
         assert "it crawls alone and takes no orders" in held.text()
-        held.app.screen.query_one("#held", CrawlTable).focus()
+        held.table("#held").focus()
         await held.press("@", rounds=0)
         assert "no other worker is at work" in held.text()
         assert held.journal.sent == []
@@ -283,7 +258,7 @@ class Crew:
         assert waiting, "nothing was asked for"
         for one in waiting:
             before, after = await self.leader.steer_workers(one.command)  # type: ignore[arg-type]
-            await self.leader.finish_actions([ActionResult(one.action_id, str(before), str(after))])
+            await self.leader.finish_actions([ActionResult(one.action_id, json.dumps(before), json.dumps(after))])
         await self.held.decided()
         await self.held.settle(2, move_ms=1_000)
 
@@ -304,8 +279,7 @@ async def crew(place: DatabasePlace) -> AsyncIterator[Crew]:
             await store.begin_run(replace(plan(), workers=2, worker=name, joins=bool(number)))
         reports: Any = opened.enter_context(closing(OpenReports(place)))
         shown: Any = OpenReports(place)
-        async with stage((200, 40), reports=shown, explains=None, journals=lambda: Journal(place)) as held:
-            await held.press("8", rounds=3)
+        async with stage((200, 40), reports=shown, explains=None, journals=lambda: Journal(place), keys="8") as held:
             yield Crew(held, stores[0], reports)
 
 
@@ -326,8 +300,7 @@ async def test_a_worker_is_paused_and_resumed_and_the_journal_says_by_whom(place
 async def test_a_worker_is_drained_tagged_and_given_an_origin(place: DatabasePlace) -> None:
     async with crew(place) as one:
         held = one.held
-        held.app.dispatcher.do_typed("worker south")
-        await held.settle(1)
+        await held.command("worker south", rounds=1)
         await held.press("T", *"news", "enter", rounds=0)
         await one.decide()
         assert "news" in held.text()

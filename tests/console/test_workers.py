@@ -11,15 +11,10 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, origin, origins
 from tests.console.sample_log import sessions, workers
 from tests.console.sample_relations import texts_of
-from tests.console.support import Stage, stage
+from tests.console.support import stage
 from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.console.workers.rows import (
-    LISTED,
-    alone_lines,
-    held_origins,
-    session_lines,
-)
+from tui_crawler.console.workers.rows import LISTED, alone_lines, held_origins, session_lines
 from tui_crawler.domain.records.operator_view import SessionView
 from tui_crawler.domain.records.worker import WorkerView
 from tui_crawler.text.cells import Styled
@@ -37,10 +32,6 @@ def words(line: Line) -> str:
 
 def fields(one: WorkerView | SessionView, spent: float | None = None) -> dict[str, str]:
     return texts_of(PROCESSES, process_of(one, NOW, spent))
-
-
-def table_of(held: Stage) -> CrawlTable:
-    return held.app.screen.query_one("#workers", CrawlTable)
 
 
 # what is made of rows
@@ -93,26 +84,22 @@ def test_who_crawls_alone_is_told_how_to_add_another() -> None:
 
 
 async def test_those_at_work_come_first_then_those_that_ended_last() -> None:
-    async with stage((120, 40)) as held:
-        await held.press("8", rounds=2)
-        assert table_of(held).row_order == [4, 5, 6, 7, 3, 2, 1]
-        assert "Workers · 4 at work" in held.text()
-        assert "Origins of w1 · first 8 of 372 · most to do first" in held.text()
+    async with stage((120, 40), keys="8", rounds=2) as held:
+        assert held.table("#workers").row_order == [4, 5, 6, 7, 3, 2, 1]
+        held.sees("Workers · 4 at work", "Origins of w1 · first 8 of 372 · most to do first")
         await held.press("j", "j", "j", "j", "j", rounds=1)
-        assert "✗ lost" in held.text()
-        assert "w1 on alpha" in held.text()
+        held.sees("✗ lost", "w1 on alpha")
 
 
 async def test_a_worker_that_is_killed_is_silent_and_then_lost() -> None:
-    async with stage((120, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((120, 40), keys="8", rounds=2) as held:
         assert "⚠ silent" in held.text()
         dead, *others = sessions()
         dead = replace(dead, ended_at=NOW, ended_by="found dead by process 4711 on host alpha", origins=0)
         held.reports.at_work = tuple(one for one in workers() if one.name != "w2")
         held.reports.sessions = lambda _limit: (dead, *others)  # type: ignore[method-assign]
         await held.settle(2, move_ms=1_000)
-        assert table_of(held).row_order == [4, 6, 7, 3, 5, 2, 1]
+        assert held.table("#workers").row_order == [4, 6, 7, 3, 5, 2, 1]
         assert "Workers · 3 at work" in held.text()
         await held.press(*"jjjj", rounds=1)
         assert "found dead by process 4711 on host alpha" in held.text()
@@ -123,7 +110,7 @@ async def test_a_worker_is_found_by_its_name_from_any_view() -> None:
         await held.settle(2, move_ms=6_000)
         await held.press(":", *"worker", "space", *"north-2", "enter", rounds=3)
         assert held.app.screen.WHERE.value == "Workers"
-        assert table_of(held).cursor_key == 7
+        assert held.table("#workers").cursor_key == 7
         await held.press("1", ":", *"worker", "space", *"nobody", "enter", rounds=3)
         assert "there is no worker nobody" in held.text()
 
@@ -132,10 +119,9 @@ async def test_enter_shows_the_origins_it_holds() -> None:
     reports = FakeReports()
     views = [*reports.rows.values()]
     reports.commit(replace(views[0], worker="w10"), replace(views[1], worker="w2"))
-    async with stage((120, 40), reports=reports) as held:
-        await held.press("8", "j", "enter", rounds=3)
+    async with stage((120, 40), reports=reports, keys="8 j enter") as held:
         assert held.app.screen.WHERE.value == "Overview"
-        assert held.app.screen.query_one("#origins", CrawlTable).row_order == [views[1].origin]
+        assert held.table("#origins").row_order == [views[1].origin]
         assert "filter: worker:=w2" in held.text()
         await held.press("minus", rounds=2)
         assert held.app.screen.WHERE.value == "Workers"
@@ -157,8 +143,7 @@ async def test_alone_it_says_how_another_one_is_added() -> None:
 
 
 async def test_frozen_it_stands_still() -> None:
-    async with stage((120, 40)) as held:
-        await held.press("8", "f", rounds=2)
+    async with stage((120, 40), keys="8 f", rounds=2) as held:
         held.reports.at_work = workers()[:2]
         await held.settle(2, move_ms=1_000)
         assert "Workers · 4 at work" in held.text()
@@ -167,14 +152,16 @@ async def test_frozen_it_stands_still() -> None:
         assert "Workers · 2 at work" in held.text()
 
 
-async def test_between_two_readings_the_table_is_filled_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("at_work", "number"), [(workers(), 0), ((), 1)])
+async def test_between_two_readings_the_table_is_filled_once_a_second_at_most(
+    monkeypatch: pytest.MonkeyPatch, at_work: tuple[WorkerView, ...], number: int
+) -> None:
     filled: list[str | None] = []
     fill = CrawlTable.fill
     monkeypatch.setattr(CrawlTable, "fill", lambda self, *a, **b: (filled.append(self.id), fill(self, *a, **b))[1])
-    async with stage((120, 40)) as held:
-        await held.press("8", rounds=2)
+    async with stage((120, 40), reports=FakeReports(at_work=at_work), keys="8") as held:
         filled.clear()
-        await held.settle(4)
-        assert not filled
-        await held.settle(1, move_ms=1_000)
-        assert filled.count("workers") >= 1
+        for _ in range(4):
+            held.clock.move(500)
+            held.app.screen.move_on()  # type: ignore[attr-defined]
+        assert filled.count("workers") == 2 * number

@@ -7,18 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.console.open_reports import OpenReports
 from tests.console.support import stage
 from tests.storage.making import plan
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.storage.db.owner import this_process
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.wiring.console_reports import ConsoleReports
-
-
-class OpenReports(ConsoleReports):
-    """Reports of a real database, with what the stage holds of its stand-in."""
-
-    gate = None
 
 
 async def test_two_workers_and_how_one_was_found_dead(tmp_path: Path) -> None:
@@ -31,14 +24,12 @@ async def test_two_workers_and_how_one_was_found_dead(tmp_path: Path) -> None:
         await first.begin_run(replace(plan(), workers=2, worker="north"))
         await second.begin_run(replace(plan(), workers=2, worker="south", joins=True))
         reports: Any = OpenReports(path)
-        async with stage((200, 40), reports=reports, explains=None, readonly=True) as held:
-            await held.press("8", rounds=3)
-            assert "Workers · 2 at work" in held.text()
-            assert "▶ crawling  north" in held.text()
+        async with stage((200, 40), reports=reports, explains=None, readonly=True, keys="8") as held:
+            held.sees("Workers · 2 at work", "▶ crawling  north")
             await peers.take_origins()
             await held.settle(3, move_ms=1_100)
             assert "Workers · 1 at work" in held.text()
-            table = held.app.screen.query_one("#workers", CrawlTable)
+            table = held.table("#workers")
             states = {table.fields_of(row)["worker"]: table.fields_of(row) for row in table.shown_rows()}
             assert states["south"]["state"] == "✗ lost"
             assert states["south"]["end"] == f"found dead by {mine.describe()}"

@@ -137,7 +137,8 @@ def test_a_child_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("said", [b"hello\n", b"[]\n", b'{"sites": [{"name": "almanac"}]}\n', b"\xff\n"])
 def test_a_child_that_talks_nonsense_is_refused(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_read_line", lambda child, deadline: said)
+    words = (sys.executable, "-c", f"import sys; sys.stdout.buffer.write({said!r})")
+    monkeypatch.setattr(process, "child_words", lambda module: words)
     before = psutil.Process().children()
     with pytest.raises(DemoUnavailable, match="something unexpected"):
         DemoProcess.start(pace=0)

@@ -47,6 +47,7 @@ from tui_crawler.wiring.crawl import Crawl
 from tui_crawler.wiring.launch import Launch
 
 MOST_POLLS = 2_000  # of the journal, in one run; a run that goes on is endless
+QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 USER_AGENT = "designs-crawler (for https://example.org/why)"
 GONE = replace(this_process(), pid=2**22 + 1)  # a process of this machine that does not live: above the largest id
 SECOND, MINUTE, HOUR, DAY, WEEK = 1_000, 60_000, 3_600_000, 86_400_000, 604_800_000
@@ -248,6 +249,10 @@ class Crawling:
         with contextlib.closing(Journal(self.database)) as journal:
             return journal.send(command, who)
 
+    def steering(self, url: str, command: Command) -> Callable[[Event], object]:
+        """A listener that sends a command at each end of an attempt for this URL."""
+        return lambda event: event.event == "attempt_finished" and event.url == url and self.steer(command)
+
     def command(self, *words: str) -> Said:
         """A command of the command line, in this process."""
         written, err = io.BytesIO(), io.StringIO()
@@ -256,6 +261,12 @@ class Crawling:
             status = main(words)
         out.flush()
         return Said(status, written.getvalue(), err.getvalue())
+
+    def live(self, *words: str, text: str = QUICK, seeds: Sequence[str] | None = None) -> Said:
+        """The command `run` for this configuration, in real time."""
+        config = self.configure(text, seeds)
+        with self.web.in_thread():
+            return self.command("run", str(config), "--db", str(self.database), *words)
 
     def command_meanwhile(self, *words: str) -> Said:
         """The same while a crawl runs, from one of its hooks: in a thread, since commands have event loops of their

@@ -23,10 +23,8 @@ def adding(crawl: Crawling, *urls: str) -> None:
 def two_sites(crawl: Crawling) -> tuple[Site, Site]:
     """A site whose second page comes late, and one on another loopback host."""
     here, there = crawl.site(), crawl.site("127.0.0.2")
-    here.page("/", "/late")
-    here.page("/late")
-    there.page("/", "/more")
-    there.page("/more")
+    here.pages("/late")
+    there.pages("/more")
     return here, there
 
 

@@ -114,9 +114,11 @@ def test_a_page_counts_unless_its_canonical_leads_to_content(crawl: Crawling, na
     assert crawl.ask("audit").status == 0
 
 
-def test_a_canonical_in_a_header_is_a_claim_too(crawl: Crawling) -> None:
+@pytest.mark.parametrize("known", [(), ("/c", "/missing")], ids=["later", "crawled before"])
+def test_a_canonical_in_a_header_is_a_claim_too(crawl: Crawling, known: tuple[str, ...]) -> None:
     site = crawl.site()
-    site.page("/", "/p", "/q")
+    site.page("/", *known, "/on")
+    site.page("/on", "/p", "/q")
     site.page("/p", "/next", headers=link("/missing"))
     site.page("/q", "/other", headers=link("/c"))
     site.page("/c")
@@ -148,16 +150,6 @@ def test_a_chain_of_canonicals_ends_at_the_first_page_with_content(crawl: Crawli
     site.answer("/c", Answer(end, b"<p>c", (("Content-Type", "text/html"),)))
     crawl.run()
     assert (crawl.codes(site.url("/a")), crawl.codes(site.url("/b"))) == (DROPPED, last)
-
-
-def test_the_canonical_may_have_been_crawled_before(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/c", "/missing")
-    site.page("/c", "/p", "/q")
-    site.page("/p", head=canonical("/c"))
-    site.page("/q", head=canonical("/missing"))
-    crawl.run()
-    assert (crawl.codes(site.url("/p")), crawl.codes(site.url("/q"))) == (DROPPED, KEPT)
 
 
 def test_the_canonical_may_be_at_another_origin_of_the_crawl(crawl: Crawling) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.designs.crawling import WEEK, Crawling
+from tests.designs.crawling import QUICK, WEEK, Crawling
 from tests.designs.web import Answer
-from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.records.command import ProbeUrls
-
-QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 
 
 def check_row(crawl: Crawling, url: str) -> dict[str, Any]:
@@ -18,16 +15,9 @@ def check_row(crawl: Crawling, url: str) -> dict[str, Any]:
 
 
 def test_a_probe_is_a_head_request_and_an_attempt_of_kind_check(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    site = crawl.site().pages("/a")
     site.answer("/gone", Answer(410))
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url():
-            crawl.steer(ProbeUrls((site.url("/a"), site.url("/gone"))))
-
-    crawl.run(on_event=on_event, poll_ms=500)
+    crawl.run(on_event=crawl.steering(site.url(), ProbeUrls((site.url("/a"), site.url("/gone")))), poll_ms=500)
     assert [one.method for one in site.requests("/gone")] == ["HEAD", "GET"], "GET decides"
     assert sorted(one.method for one in site.requests("/a")) == ["GET", "HEAD"]
     row = check_row(crawl, site.url("/gone"))
@@ -64,16 +54,9 @@ def test_a_probe_on_a_resting_database(crawl: Crawling) -> None:
 
 
 def test_a_probe_obeys_robots_txt(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    site = crawl.site().pages("/a")
     site.robots("User-agent: *\nDisallow: /closed")
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url():
-            crawl.steer(ProbeUrls((site.url("/closed"),)))
-
-    crawl.run(on_event=on_event, poll_ms=500)
+    crawl.run(on_event=crawl.steering(site.url(), ProbeUrls((site.url("/closed"),))), poll_ms=500)
     assert site.requests("/closed") == []
     assert check_row(crawl, site.url("/closed"))["exit_code"] == "blocked_by_robots_txt"
 
@@ -100,9 +83,7 @@ def test_an_attempt_carries_typed_results(crawl: Crawling) -> None:
 
 
 def test_the_activity_log_tells_what_happened_beside_the_attempts(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    crawl.site().pages("/a")
     crawl.run(crawl__max_requests=2)
     crawl.ask("jobs", "pause", "crawl")
     crawl.ask("jobs", "resume", "crawl")

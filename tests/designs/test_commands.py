@@ -163,9 +163,7 @@ def test_a_command_that_reads_needs_a_database_that_exists(crawl: Crawling) -> N
 
 
 def test_the_views_answer_in_any_tool_while_a_run_is_live(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    site = crawl.site().pages("/a")
     seen: list[dict[str, Any]] = []
 
     def on_event(event: Event) -> None:

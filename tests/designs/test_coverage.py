@@ -8,11 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.designs.crawling import GONE, WEEK, Crawling
+from tests.designs.crawling import GONE, QUICK, WEEK, Crawling
 from tests.designs.web import Answer, Site
 from tui_crawler.domain.records.exit_code import ExitCode
 
-QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 SHOP = tuple(f"/article.php?id={number}" for number in range(39))
 
 
@@ -31,6 +30,9 @@ def shop(crawl: Crawling) -> Site:
 
 
 def test_a_crawl_that_went_well_is_complete(crawl: Crawling) -> None:
+    before = covered(crawl)
+    assert (before["complete"], before["seeds"]) == (False, [])
+    assert "coverage" not in crawl.ask("status").out, "there is no statement before any run"
     site = crawl.site()
     site.page("/", "/a", "https://other.example/x", "mailto:a@example.org")
     site.page("/a", "/")
@@ -117,30 +119,18 @@ def test_a_limit_that_stops_something_is_named(crawl: Crawling, limit: str, key:
     assert key in crawl.ask("status").out
 
 
-def test_a_url_that_is_too_long_is_told_from_one_that_is_none(crawl: Crawling) -> None:
+def test_long_urls_traps_and_redirects_are_limits(crawl: Crawling) -> None:
+    """What is no URL at all is told from one that is too long."""
     site = crawl.site()
-    site.page("/", "mailto:a@example.org", "/a", "mailto:b@example.org")
-    site.page("/a", "mailto:a@example.org", f"/{'x' * 2_100}", "mailto:c@example.org")
-    crawl.run()
-    assert [one["key"] for one in covered(crawl)["limits"]] == ["crawl.max_url_length"]
-
-
-def test_the_trap_guard_is_a_limit(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a" * 30, "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v")
-    crawl.run()
-    found = covered(crawl)
-    assert [(one["key"], one["count"]) for one in found["limits"]] == [("trap guard", 2)]
-    assert {one["decided_by"] for one in found["refused"]} == {"trap guard"}
-
-
-def test_too_many_redirects_are_a_limit(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/0")
+    deep = "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v"
+    site.page("/", "mailto:a@example.org", f"/{'x' * 2_100}", "mailto:b@example.org", "/a" * 30, deep, "/0")
     for number in range(20):
         site.redirect(f"/{number}", f"/{number + 1}")
     crawl.run("crawl: {max_redirect_hops: 3}")
-    assert [one["key"] for one in covered(crawl)["limits"]] == ["crawl.max_redirect_hops"]
+    found = covered(crawl)
+    limits = {one["key"]: one["count"] for one in found["limits"]}
+    assert limits == {"crawl.max_url_length": 1, "crawl.max_redirect_hops": 1, "trap guard": 2}
+    assert {one["decided_by"] for one in found["refused"] if one["reason"].startswith("trap")} == {"trap guard"}
 
 
 def test_pages_cut_and_too_large_are_limits(crawl: Crawling) -> None:
@@ -155,9 +145,7 @@ def test_pages_cut_and_too_large_are_limits(crawl: Crawling) -> None:
 
 def status_of(crawl: Crawling, text: str = "", seeds: list[str] | None = None, *more: str) -> tuple[int, list[Any]]:
     """The exit status of `run`, and its events."""
-    config = crawl.configure(f"{QUICK}\n{text}", seeds)
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--db", str(crawl.database), "--json", *more)
+    said = crawl.live("--json", *more, text=f"{QUICK}\n{text}", seeds=seeds)
     return said.status, [json.loads(line) for line in said.out.splitlines()]
 
 
@@ -274,9 +262,7 @@ def test_several_workers_report_it_once(crawl: Crawling) -> None:
 def test_the_end_of_a_run_says_it_in_lines(crawl: Crawling) -> None:
     site = crawl.site()
     site.redirect("/", "http://localhost:9/")
-    config = crawl.configure(QUICK)
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--db", str(crawl.database))
+    said = crawl.live()
     told = said.out[said.out.index("coverage: not complete") :]
     assert "add http://localhost:9/ to seeds" in told
     assert told in crawl.ask("status").out
@@ -289,13 +275,10 @@ def test_fail_on_refused(crawl: Crawling) -> None:
 
 
 def test_a_run_with_nothing_left_to_do_is_complete(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    crawl.site().pages("/a")
     assert status_of(crawl)[0] == 0
     status, events = status_of(crawl)
     assert (status, events[-2]["complete"]) == (0, True)
-    site.seen.clear()
 
 
 def test_unchanged_documents_are_documents(crawl: Crawling) -> None:
@@ -331,12 +314,6 @@ def test_a_run_that_was_killed_is_not_complete(crawl: Crawling) -> None:
     assert found["reasons"][0] == "the run is not over"
 
 
-def test_before_any_run_there_is_no_statement(crawl: Crawling) -> None:
-    found = covered(crawl)
-    assert (found["complete"], found["seeds"]) == (False, [])
-    assert "coverage" not in crawl.ask("status").out
-
-
 def test_the_report_has_the_statement_in_every_form(crawl: Crawling) -> None:
     site, bad = shop(crawl), crawl.site()
     crawl.run()
@@ -352,13 +329,8 @@ def test_the_report_has_the_statement_in_every_form(crawl: Crawling) -> None:
     assert suites["Seeds without a document"].get("failures") == "1"
     assert suites["Refused URLs and links"].get("skipped") == "1"
     assert site.url() in crawl.ask("report", "--run", "1", "--json").out
-
-
-def test_the_report_of_an_earlier_run_has_no_statement(crawl: Crawling) -> None:
-    shop(crawl)
     crawl.run()
-    crawl.run()
-    assert crawl.ask("report", "--run", "1", "--json").json["coverage"] is None
+    assert crawl.ask("report", "--run", "1", "--json").json["coverage"] is None, "of an earlier run"
     assert "Coverage gaps" not in crawl.ask("report", "--run", "1").out
     assert crawl.ask("report", "--run", "2", "--json").json["coverage"] == covered(crawl)
 

@@ -258,9 +258,7 @@ def test_redirects_in_a_row_are_queued_up_to_a_limit(crawl: Crawling) -> None:
 
 
 def test_the_document_of_a_page_that_became_a_redirect_is_dropped(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/x")
-    site.page("/x")
+    site = crawl.site().pages("/x")
     crawl.run()
     assert crawl.page(site.url())["title"] == "/"
     site.redirect("/", "/x", 302)

@@ -10,19 +10,15 @@ import sys
 
 import pytest
 
-from tests.designs.crawling import Crawling
+from tests.designs.crawling import QUICK, Crawling
 from tests.designs.web import Answer
 from tests.support.patience import PATIENT_S
 from tui_crawler.domain.crawl.event import Event
 
-QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
-
 
 def test_0_when_nothing_is_left(crawl: Crawling) -> None:
     crawl.site().page("/", "/missing")
-    config = crawl.configure(QUICK)
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--json")
+    said = crawl.live("--json")
     last = json.loads(said.out.splitlines()[-1])
     assert (said.status, last["event"], last["reason"]) == (0, "run_finished", "exhausted")
     assert (last["requests"], last["pages_done"], last["pages_failed"]) == (4, 1, 1), "robots.txt and /sitemap.xml"
@@ -31,9 +27,7 @@ def test_0_when_nothing_is_left(crawl: Crawling) -> None:
 def test_0_at_the_limit_of_requests(crawl: Crawling) -> None:
     site = crawl.site()
     site.page("/", "/a", "/b", "/c")
-    config = crawl.configure(QUICK)
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--max-requests", "2", "--json")
+    said = crawl.live("--max-requests", "2", "--json")
     assert (said.status, json.loads(said.out.splitlines()[-1])["reason"]) == (0, "max_requests")
     assert len(site.seen) == 2, "robots.txt counts"
 
@@ -41,20 +35,16 @@ def test_0_at_the_limit_of_requests(crawl: Crawling) -> None:
 def test_1_when_an_origin_gave_up(crawl: Crawling) -> None:
     site = crawl.site()
     crawl.web.refuse(site)
-    config = crawl.configure(QUICK)
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config))
+    said = crawl.live()
     assert said.status == 1
     assert "out of patience" in said.out + said.err
 
 
 def test_2_for_a_bad_configuration_and_nothing_is_asked(crawl: Crawling) -> None:
     site = crawl.site()
-    config = crawl.configure("crawl: {max_in_fligth: 2}")
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config))
+    said = crawl.live(text="crawl: {max_in_fligth: 2}")
     assert said.status == 2
-    assert f"{config}:3:9" in said.err
+    assert f"{crawl.file}:3:9" in said.err
     assert "max_in_flight" in said.err, "the nearest key"
     assert site.seen == []
 
@@ -98,17 +88,13 @@ def test_as_a_service_a_run_that_is_told_to_end_has_succeeded(crawl: Crawling, n
     site.answer(
         "/", Answer(200, b"<a href=/a>", (("Content-Type", "text/html"),)), then=lambda: os.kill(os.getpid(), number)
     )
-    config = crawl.configure(QUICK)
-    with crawl.web.in_thread():
-        assert crawl.command("run", str(config), "--service").status == status
+    assert crawl.live("--service").status == status
     assert crawl.value("SELECT finish_reason FROM v_run") == "interrupted"
 
 
 def test_as_a_service_a_run_whose_origin_gave_up_has_not_succeeded(crawl: Crawling) -> None:
     crawl.web.refuse(crawl.site())
-    config = crawl.configure(QUICK)
-    with crawl.web.in_thread():
-        assert crawl.command("run", str(config), "--service").status == 1
+    assert crawl.live("--service").status == 1
 
 
 @pytest.mark.parametrize(

@@ -154,15 +154,10 @@ def test_an_aborted_job_keeps_its_pages_and_can_be_taken_up_again(crawl: Crawlin
 def test_a_job_is_aborted_while_the_run_is_live(crawl: Crawling) -> None:
     site = chain(crawl.site(), "/", "/a")
     chain(site, "/news", "/news/1", "/news/2")
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url("/news"):
-            crawl.steer(SteerJobs("abort", ("news",)))
-
     crawl.run(
         jobs_of({"name": "news", "seeds": [site.url("/news")], "nice": -5}),
         seeds=[site.url()],
-        on_event=on_event,
+        on_event=crawl.steering(site.url("/news"), SteerJobs("abort", ("news",))),
         poll_ms=500,
     )
     assert set(site.asked) == {"/", "/a", "/news"}
@@ -189,12 +184,7 @@ def test_what_an_operator_sets_holds_for_the_pages_that_wait(crawl: Crawling) ->
 
 def test_a_deeper_job_takes_up_what_was_beyond_while_the_run_is_live(crawl: Crawling) -> None:
     site = chain(crawl.site(), "/", "/1", "/2", "/3")
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url():
-            crawl.steer(SetJob("crawl", depth=2))
-
-    crawl.run("crawl: {max_depth: 1}", on_event=on_event, poll_ms=500)
+    crawl.run("crawl: {max_depth: 1}", on_event=crawl.steering(site.url(), SetJob("crawl", depth=2)), poll_ms=500)
     assert site.asked == ["/", "/1", "/2"]
 
 

@@ -8,13 +8,12 @@ import sqlite3
 
 import pytest
 
-from tests.designs.crawling import Crawling
+from tests.designs.crawling import QUICK, Crawling
 from tests.designs.web import Site
 from tui_crawler.domain.records.failure import BadKeptConfig
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.origin_settings import kept_config, settings_by_origin
 
-FAST = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 AGENT = "another-crawler (for https://example.org/why)"
 
 
@@ -25,7 +24,7 @@ def impolite(crawl: Crawling) -> tuple[Site, str]:
     site.page("/a", "/b")
     site.page("/b")
     more = f"crawl: {{max_url_length: 80}}\nnetwork: {{proxy: '{crawl.web.proxy}'}}\nstorage: {{limbo: 3 hours}}"
-    return site, str(crawl.configure(f"{FAST}\n{more}"))
+    return site, str(crawl.configure(f"{QUICK}\n{more}"))
 
 
 def rewrite(crawl: Crawling, assignment: str, *values: object) -> None:
@@ -79,9 +78,7 @@ def test_a_run_that_goes_on_keeps_its_limit_and_its_name_and_the_next_one_only_t
 
 def test_an_option_for_one_run_is_no_edit_of_the_configuration(crawl: Crawling) -> None:
     """Else each of them would have all refused pages judged again, and end the rules an operator has applied."""
-    site = crawl.site()
-    site.page("/", "/a?x=1")
-    site.page("/a?x=1")
+    site = crawl.site().pages("/a?x=1")
     crawl.run("", seeds=[site.url()], crawl__max_requests=5)
     rules = crawl.folder / "rules.yaml"
     rules.write_text("policies: {url_query_parameters: [{match: {path: {prefix: /}}, allow_any: true}]}\n")

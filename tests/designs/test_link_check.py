@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from tests.designs.crawling import GONE, WEEK, Crawling
+from tests.designs.crawling import GONE, QUICK, WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
 from tests.storage.whole import assert_counted
 from tui_crawler.domain.records.command import AddSeeds
 
 CHECKED = "crawl: {check_external: true}"
-QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 
 
 def broken(crawl: Crawling, *words: str) -> dict[str, Any]:
@@ -354,9 +353,7 @@ NOT_MADE = {
 def test_a_run_is_not_asked_to_fail_on_what_it_cannot_find(crawl: Crawling, what: str) -> None:
     site = crawl.site()
     text, key = NOT_MADE[what]
-    config = crawl.configure(f"{text}\n{QUICK}", [site.url()])
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--db", str(crawl.database), "--fail-on", what)
+    said = crawl.live("--fail-on", what, text=f"{text}\n{QUICK}", seeds=[site.url()])
     assert said.status == 2
     assert key in said.err
     assert site.seen == []
@@ -410,9 +407,7 @@ def test_pages_that_were_read_before_a_check_was_switched_on_are_not_checked(cra
     crawl.run(FRAGMENTS)
     assert made(crawl)["broken_fragments"] == ("partly_checked", "crawl.check_fragments")
     assert "not checked on 2 pages" in crawl.ask("links", "--broken").out
-    config = crawl.configure(f"{FRAGMENTS}\n{QUICK}")
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--db", str(crawl.database), "--new-run", "--fail-on", "fragments")
+    said = crawl.live("--new-run", "--fail-on", "fragments", text=f"{FRAGMENTS}\n{QUICK}")
     assert said.status == 1, "what was not checked did not pass"
     assert "not checked on 2 pages" in said.err
     crawl.run(FRAGMENTS, crawl__force_recrawl=True)
@@ -730,9 +725,8 @@ def test_walls_are_no_broken_links(crawl: Crawling) -> None:
     home.answer("/403.png", Answer(403))
     for status in WALLS:
         far.answer(f"/{status}", Answer(status))
-    config = crawl.configure(f"crawl: {{check_external: true, check_embedded: true}}\n{QUICK}", [home.url()])
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--db", str(crawl.database), "--json", "--fail-on", "broken,external")
+    text = f"crawl: {{check_external: true, check_embedded: true}}\n{QUICK}"
+    said = crawl.live("--json", "--fail-on", "broken,external", text=text, seeds=[home.url()])
     assert json.loads(said.out.splitlines()[-1])["fail_on"] == {"broken": 0, "external": 1}
     document = crawl.ask("links", "--broken", "--external", "--json").json
     assert [one["url"] for one in document["broken"]] == [far.url("/404")]

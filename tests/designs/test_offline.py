@@ -194,9 +194,7 @@ def test_a_page_that_fails_after_an_offline_crawl_still_waits_for_a_build(crawl:
 
 
 def test_links_of_a_page_that_is_gone_wait_for_a_build_and_go_after_it(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/found")
-    site.page("/found")
+    site = crawl.site().pages("/found")
     crawl.run(OFFLINE)
     site.answer("/", Answer(404))
     for links, scanned in (1, 1), (0, 0):

@@ -42,9 +42,7 @@ def test_one_crawler_for_each_origin_of_the_seeds(crawl: Crawling) -> None:
 
 
 def test_robots_then_seeds_then_what_was_found(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/found")
-    site.page("/found")
+    site = crawl.site().pages("/found")
     site.page("/seed")
     crawl.run(seeds=[site.url(), site.url("/seed")])
     assert [one.target for one in site.seen] == ["/robots.txt", "/", "/seed", "/found"]
@@ -168,8 +166,7 @@ def test_max_requests_counts_turns_that_made_a_request(crawl: Crawling) -> None:
 
 def test_a_pause_is_durable_and_paused_is_not_finished(crawl: Crawling) -> None:
     site, other = crawl.site(), crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    site.pages("/a")
     site.answer("/a", Answer(404))
     other.page("/")
     said: list[str] = []
@@ -193,9 +190,7 @@ def test_a_pause_is_durable_and_paused_is_not_finished(crawl: Crawling) -> None:
 
 
 def test_a_stop_holds_for_this_run(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    site = crawl.site().pages("/a")
 
     def on_event(event: Event) -> None:
         if event.event == "todo_filled":
@@ -214,12 +209,11 @@ def test_patience_is_topped_up_by_the_operator_only(crawl: Crawling) -> None:
     site.page("/", "/1", "/2")
     site.answer("/1", Answer(500))
     site.page("/2")
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url("/1"):
-            crawl.steer(TopUpPatience((site.origin,)))
-
-    crawl.run("crawl: {patience: 2}", on_event=on_event, poll_ms=500)
+    crawl.run(
+        "crawl: {patience: 2}",
+        on_event=crawl.steering(site.url("/1"), TopUpPatience((site.origin,))),
+        poll_ms=500,
+    )
     assert origin_row(crawl, site)["patience"] == 2
     assert [row["p"] for row in crawl.rows("SELECT patience_after p FROM v_attempt ORDER BY attempt_id")] == [
         2,

@@ -8,7 +8,6 @@ from collections import Counter
 
 from tests.designs.crawling import HOUR, WEEK, Crawling
 from tests.designs.web import Answer, Site
-from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.records.command import RetryPages
 
 
@@ -202,12 +201,7 @@ def test_failed_pages_are_put_back_while_the_run_is_live(crawl: Crawling) -> Non
     site.answer("/a", Answer(404), Answer(200))
     for path in others:
         site.page(path)
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url("/a"):
-            crawl.steer(RetryPages((site.url("/a"),)))
-
-    crawl.run(on_event=on_event, poll_ms=500)
+    crawl.run(on_event=crawl.steering(site.url("/a"), RetryPages((site.url("/a"),))), poll_ms=500)
     again = site.asked.index("/a", 2)
     assert again < len(site.asked) - 1
     assert site.asked[:again] + site.asked[again + 1 :] == ["/", "/a", *others]

@@ -123,9 +123,7 @@ policies:
 
 def test_policies_are_judged_again_when_a_page_is_due_to_be_crawled(crawl: Crawling) -> None:
     """An edited policy needs no rediscovery: the page that it refused is crawled by the next run."""
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    site = crawl.site().pages("/a")
     crawl.run("policies: {do_not_crawl: [{path: /a}]}")
     assert site.asked == ["/"]
     crawl.run()

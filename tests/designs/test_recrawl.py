@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.designs.crawling import DAY, GONE, HOUR, MINUTE, WEEK, Crawling
+from tests.designs.crawling import DAY, GONE, HOUR, MINUTE, QUICK, WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
 from tests.support.postgres_database import made_database
 from tui_crawler.domain.crawl.event import Event
@@ -300,8 +300,7 @@ def test_workers_recheck_each_page_once(crawl: Crawling, place: str) -> None:
     for site in sites:
         for path, links in (("/", ("/a", "/b")), ("/a", ()), ("/b", ("/a",))):
             site.page(path, *links, headers=(("ETag", f'"{path}"'), ("Cache-Control", "max-age=9999999")))
-    quick = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
-    config = crawl.configure(f"{quick}\ncrawl: {{sitemaps: robots}}")
+    config = crawl.configure(f"{QUICK}\ncrawl: {{sitemaps: robots}}")
     run = ("run", str(config), "--db", place, "--new-run")
     with crawl.web.in_thread():
         assert crawl.command(*run).status == 0
@@ -321,10 +320,8 @@ def test_the_recipe_of_the_readme_sees_what_has_become_of_known_pages(
     """A run of an existing database makes no request for pages that are not due, and would find no new broken link."""
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     (recipe,) = re.findall(r"^\$ tui-crawler (run .*--fail-on .*?)\s*(?:#.*)?$", readme, re.MULTILINE)
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
-    crawl.configure("delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}")
+    site = crawl.site().pages("/a")
+    crawl.configure(QUICK)
     crawl.file.rename(crawl.folder / "my-index.yaml")
     monkeypatch.chdir(crawl.folder)
     with crawl.web.in_thread():
@@ -382,10 +379,7 @@ def test_headers_of_a_request_are_recorded_as_they_were_sent(crawl: Crawling) ->
 
 def test_a_url_may_have_a_time_before_which_it_is_not_requested(crawl: Crawling) -> None:
     """The origin sleeps until then, and its run with it (R)."""
-    site = crawl.site()
-    site.page("/", "/later", "/now")
-    site.page("/later")
-    site.page("/now")
+    site = crawl.site().pages("/later", "/now")
     crawl.run(crawl__max_requests=2)
     until = crawl.now + 2 * HOUR
     assert crawl.ask("add", f"{site.origin}/later", "--not-before", str(until)).status == 0

@@ -9,15 +9,6 @@ from tests.designs.crawling import DAY, HOUR, MINUTE, Crawling
 from tests.designs.web import Answer, Site
 
 
-def with_pages(crawl: Crawling, *paths: str) -> Site:
-    """A site whose front page links to these."""
-    site = crawl.site()
-    site.page("/", *paths)
-    for path in paths:
-        site.page(path)
-    return site
-
-
 def robots_row(crawl: Crawling, site: Site) -> dict[str, object]:
     """The newest attempt for the robots.txt of a site."""
     query = "SELECT * FROM v_attempt WHERE kind = 'robots' AND origin = ? ORDER BY attempt_id DESC LIMIT 1"
@@ -26,7 +17,7 @@ def robots_row(crawl: Crawling, site: Site) -> dict[str, object]:
 
 
 def test_it_comes_first_and_decides_over_every_page(crawl: Crawling) -> None:
-    site = with_pages(crawl, "/open", "/closed", "/closed/but")
+    site = crawl.site().pages("/open", "/closed", "/closed/but")
     site.robots("User-agent: *\nDisallow: /open\n\nUser-agent: designs-crawler\nDisallow: /closed\nAllow: /closed/but")
     crawl.run()
     assert [one.target for one in site.seen] == ["/robots.txt", "/", "/open", "/closed/but"]
@@ -40,7 +31,7 @@ def test_it_comes_first_and_decides_over_every_page(crawl: Crawling) -> None:
 
 
 def test_it_is_not_obeyed_at_own_sites_where_that_is_switched_off(crawl: Crawling) -> None:
-    mine, other = with_pages(crawl, "/a"), with_pages(crawl, "/a")
+    mine, other = crawl.site().pages("/a"), crawl.site().pages("/a")
     for site in (mine, other):
         site.robots("User-agent: *\nDisallow: /a")
     crawl.run(f"own_sites: [{mine.origin!r}]\ncrawl: {{obey_robots: false}}\nstorage: {{warc: live}}")
@@ -58,7 +49,7 @@ def test_it_is_not_obeyed_at_own_sites_where_that_is_switched_off(crawl: Crawlin
 
 
 def test_an_own_site_whose_robots_txt_fails_is_crawled_where_it_is_not_obeyed(crawl: Crawling) -> None:
-    site = with_pages(crawl, "/a")
+    site = crawl.site().pages("/a")
     site.answer("/robots.txt", Answer(503))
     crawl.run(f"own_sites: [{site.origin!r}]\ncrawl: {{obey_robots: false}}")
     assert site.asked == ["/", "/a"]
@@ -76,7 +67,7 @@ def test_other_hosts_are_obeyed_when_they_are_checked(crawl: Crawling) -> None:
 
 
 def test_its_attempt_has_an_exit_code_and_its_bytes(crawl: Crawling) -> None:
-    site = with_pages(crawl)
+    site = crawl.site().pages()
     site.robots("User-agent: *\nDisallow:")
     crawl.run()
     row = robots_row(crawl, site)
@@ -85,7 +76,7 @@ def test_its_attempt_has_an_exit_code_and_its_bytes(crawl: Crawling) -> None:
 
 
 def test_it_is_asked_for_again_when_it_has_expired(crawl: Crawling) -> None:
-    site = with_pages(crawl, "/1", "/2", "/3")
+    site = crawl.site().pages("/1", "/2", "/3")
     site.robots("User-agent: *\nCrawl-delay: 60")
     crawl.run("robots: {expiry: 90s}")
     assert [one.target for one in site.seen] == [
@@ -101,7 +92,7 @@ def test_it_is_asked_for_again_when_it_has_expired(crawl: Crawling) -> None:
 
 
 def test_a_run_within_its_expiry_does_not_ask_for_it(crawl: Crawling) -> None:
-    site = with_pages(crawl)
+    site = crawl.site().pages()
     crawl.run()
     crawl.later(29 * MINUTE)
     site.page("/new")
@@ -114,7 +105,7 @@ def test_a_run_within_its_expiry_does_not_ask_for_it(crawl: Crawling) -> None:
 
 
 def test_without_one_everything_is_allowed(crawl: Crawling) -> None:
-    sites = [with_pages(crawl, "/a") for _ in (401, 403, 404, 410)]
+    sites = [crawl.site().pages("/a") for _ in (401, 403, 404, 410)]
     for site, status in zip(sites, (401, 403, 404, 410), strict=True):
         site.answer("/robots.txt", Answer(status))
     crawl.run()
@@ -131,7 +122,7 @@ OUT_OF_REACH = {
 
 
 def test_out_of_reach_nothing_is_crawled_and_five_failures_finish_the_origin(crawl: Crawling) -> None:
-    sites = {name: with_pages(crawl) for name in OUT_OF_REACH}
+    sites = {name: crawl.site().pages() for name in OUT_OF_REACH}
     for name, site in sites.items():
         site.answer("/robots.txt", OUT_OF_REACH[name])
     assert crawl.run().gave_up == len(sites)
@@ -143,7 +134,7 @@ def test_out_of_reach_nothing_is_crawled_and_five_failures_finish_the_origin(cra
 
 
 def test_429_for_it_slows_down_and_costs_no_patience(crawl: Crawling) -> None:
-    site = with_pages(crawl)
+    site = crawl.site().pages()
     site.answer("/robots.txt", Answer(429), Answer(429), Answer(404))
     crawl.run()
     assert site.gaps == [2_000, 4_000, 4_000]
@@ -152,7 +143,7 @@ def test_429_for_it_slows_down_and_costs_no_patience(crawl: Crawling) -> None:
 
 def test_rules_younger_than_a_day_stay_in_force(crawl: Crawling) -> None:
     """It is asked for again after five minutes meanwhile."""
-    site = with_pages(crawl)
+    site = crawl.site().pages()
     ok = Answer(200, b"User-agent: *\nDisallow: /closed", (("Content-Type", "text/plain"),))
     site.answer("/robots.txt", ok, Answer(500))
     crawl.run()
@@ -172,7 +163,7 @@ def test_rules_younger_than_a_day_stay_in_force(crawl: Crawling) -> None:
 
 
 def test_five_redirects_are_followed_each_a_request_of_one_attempt(crawl: Crawling) -> None:
-    site = with_pages(crawl, "/closed")
+    site = crawl.site().pages("/closed")
     site.redirect("/robots.txt", "/r1")
     for number in range(1, 5):
         site.redirect(f"/r{number}", f"/r{number + 1}", 302)
@@ -189,7 +180,7 @@ def test_five_redirects_are_followed_each_a_request_of_one_attempt(crawl: Crawli
 
 
 def test_more_redirects_mean_that_everything_is_allowed(crawl: Crawling) -> None:
-    site = with_pages(crawl, "/a")
+    site = crawl.site().pages("/a")
     site.redirect("/robots.txt", "/robots.txt?", 301)
     site.redirect("/robots.txt?", "/robots.txt", 302)
     crawl.run()
@@ -200,7 +191,7 @@ def test_more_redirects_mean_that_everything_is_allowed(crawl: Crawling) -> None
 
 
 def test_a_hop_that_is_excluded_is_not_made(crawl: Crawling) -> None:
-    site, other = with_pages(crawl, "/a"), crawl.site("127.0.0.2")
+    site, other = crawl.site().pages("/a"), crawl.site("127.0.0.2")
     site.redirect("/robots.txt", other.url("/robots.txt"))
     crawl.run("exclusions: [{host: 127.0.0.2, reason: owner asked}]", seeds=[site.url()])
     assert other.seen == []
@@ -210,7 +201,7 @@ def test_a_hop_that_is_excluded_is_not_made(crawl: Crawling) -> None:
 
 
 def test_a_hop_to_another_origin_counts_as_a_request_to_it(crawl: Crawling) -> None:
-    site, other = with_pages(crawl), crawl.site()
+    site, other = crawl.site().pages(), crawl.site()
     other.page()
     other.robots("User-agent: *\nDisallow: /closed")
     site.redirect("/robots.txt", other.url("/robots.txt"))
@@ -221,7 +212,7 @@ def test_a_hop_to_another_origin_counts_as_a_request_to_it(crawl: Crawling) -> N
 
 
 def test_it_is_read_up_to_its_size_without_its_byte_order_mark(crawl: Crawling) -> None:
-    site = with_pages(crawl, "/first", "/last")
+    site = crawl.site().pages("/first", "/last")
     text = "\ufeffUser-agent: *\nDisallow: /first\n" + "# a comment\n" * 50_000 + "Disallow: /last\n"
     site.robots(text)
     crawl.run()

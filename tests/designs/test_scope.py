@@ -159,12 +159,7 @@ def test_the_exclusion_list_is_extended_while_crawling(crawl: Crawling) -> None:
         one.page("/", "/a", "/b")
         one.page("/a")
         one.page("/b")
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url():
-            crawl.steer(Exclude("host", "127.0.0.2", "owner asked"))
-
-    crawl.run(on_event=on_event, poll_ms=500)
+    crawl.run(on_event=crawl.steering(site.url(), Exclude("host", "127.0.0.2", "owner asked")), poll_ms=500)
     assert site.asked == ["/"]
     assert other.asked == ["/", "/a", "/b"]
     rows = crawl.rows("SELECT origin, finish_reason, pending FROM v_origin")
@@ -181,12 +176,7 @@ def test_the_exclusion_list_is_extended_while_crawling(crawl: Crawling) -> None:
 
 def test_a_pattern_added_while_crawling_stops_the_pages_it_matches(crawl: Crawling) -> None:
     site = linking(crawl, "/private/1", "/open", "/private/2")
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url():
-            crawl.steer(Exclude("pattern", "/private/", "asked"))
-
-    crawl.run(on_event=on_event, poll_ms=500)
+    crawl.run(on_event=crawl.steering(site.url(), Exclude("pattern", "/private/", "asked")), poll_ms=500)
     assert site.asked == ["/", "/open"]
     assert crawl.codes(site.url("/private/2")) == ["blocked_by_exclusion_list"]
 

@@ -49,12 +49,7 @@ def test_pages_are_put_aside_while_the_run_is_live(crawl: Crawling) -> None:
     site.page("/", "/1", "/2", "/3")
     for path in ("/1", "/2", "/3"):
         site.page(path)
-
-    def on_event(event: Event) -> None:
-        if event.event == "attempt_finished" and event.url == site.url("/1"):
-            crawl.steer(StashPages("later", urls=(site.url("/2"),)))
-
-    crawl.run(on_event=on_event, poll_ms=500)
+    crawl.run(on_event=crawl.steering(site.url("/1"), StashPages("later", urls=(site.url("/2"),))), poll_ms=500)
     assert site.asked == ["/", "/1", "/3"]
     assert statuses(crawl, site)["/2"] == "STASHED"
 

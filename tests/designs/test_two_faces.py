@@ -77,13 +77,11 @@ def has_ended(crawl: Crawling) -> bool:
 
 def test_the_console_and_run_leave_the_same(crawl: Crawling, kit: Kit) -> None:
     write(crawl)
-    config = crawl.configure(CONFIG)
-    with crawl.web.in_thread():
-        assert crawl.command("run", str(config)).status == 0
+    assert crawl.live(text=CONFIG).status == 0
     headless = stored(crawl)
     asked = {origin: sorted(one.target for one in site.seen) for origin, site in crawl.web.sites.items()}
     crawl.database = Path(shutil.copy(kit.database, crawl.folder / "console.db"))
-    command = [sys.executable, "-m", "tui_crawler", str(config), "--db", str(crawl.database)]
+    command = [sys.executable, "-m", "tui_crawler", str(crawl.file), "--db", str(crawl.database)]
     with in_terminal(command) as terminal, crawl.web.in_thread():
         terminal.read_while(lambda: not has_ended(crawl))
         terminal.press("q")

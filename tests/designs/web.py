@@ -102,6 +102,13 @@ class Site:
         fields = (("Content-Type", HTML), *headers)
         return self.answer(path, Answer(body=text.encode(), headers=fields, takes_ms=takes_ms))
 
+    def pages(self, *paths: str) -> Site:
+        """A front page that links to these pages; gives the site."""
+        self.page("/", *paths)
+        for path in paths:
+            self.page(path)
+        return self
+
     def file(self, path: str, body: str | bytes, kind: str, *headers: tuple[str, str]) -> str:
         """A file of another type."""
         data = body.encode() if isinstance(body, str) else body

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.crawl.standing import Hop, PageStanding, Referral, Schedule, UrlStanding, length, moment
+from tui_crawler.domain.crawl.standing import PageStanding, Referral, Schedule, UrlStanding, length, moment
 from tui_crawler.domain.history.explanation import Answer, Explanation, Question, RobotsKnown, explain, query_advice
 from tui_crawler.domain.records.exit_code import ExitCode
-from tui_crawler.domain.records.page_view import RefusedView
+from tui_crawler.domain.records.page_view import Hop, RefusedView
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
 from tui_crawler.domain.rules.admission import Admission, Limits, Scope

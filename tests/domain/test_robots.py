@@ -145,12 +145,12 @@ def test_the_line_that_decided_is_named() -> None:
     assert found.allows(at("/docs/x")) == RobotsDecision(True, 5, "Allow: /docs/")
     assert found.allows(at("/")) == RobotsDecision(True, 6, "Allow: /$")
     assert found.allows(at("/robots.txt")) == RobotsDecision(True, None, "")
-    assert (found.group, found.rule_count) == ("*", 3)
+    assert (found.group, len(found.rules)) == ("*", 3)
 
 
 def test_no_rules_allow_everything() -> None:
     assert ALLOW_ALL.allows(at("/x")) == RobotsDecision(True)
-    assert (ALLOW_ALL.group, ALLOW_ALL.rule_count, ALLOW_ALL.sitemaps) == ("", 0, ())
+    assert (ALLOW_ALL.group, len(ALLOW_ALL.rules), ALLOW_ALL.sitemaps) == ("", 0, ())
     assert (ALLOW_ALL.crawl_delay_ms, ALLOW_ALL.truncated, ALLOW_ALL.widened) == (None, False, 0)
 
 
@@ -393,12 +393,12 @@ def test_sitemaps_are_those_of_the_whole_file() -> None:
 def test_a_long_file_is_cut_at_a_line_end() -> None:
     body = b"User-agent: *\nDisallow: /\nAllow: /public/\nAllow: /private-not\n"
     whole = parse_robots(body, "Bot", len(body))
-    assert (whole.truncated, whole.rule_count) == (False, 3)
+    assert (whole.truncated, len(whole.rules)) == (False, 3)
     short = parse_robots(body, "Bot", len(body) - len("ivate-not\n"))
-    assert (short.truncated, short.rule_count) == (True, 2)
+    assert (short.truncated, len(short.rules)) == (True, 2)
     assert not short.allows(at("/private")).allowed
     nothing = parse_robots(b"x" * 100, "Bot", 50)
-    assert (nothing.truncated, nothing.rule_count) == (True, 0)
+    assert (nothing.truncated, len(nothing.rules)) == (True, 0)
 
 
 def test_a_line_that_never_ends_is_read_to_its_limit() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tui_crawler.domain.history.site_tree import (
     OWN_PAGES,
     BranchCounts,
-    BranchPiece,
     BranchTally,
     end_of,
     is_prefix,
@@ -64,7 +63,7 @@ def test_pieces_add_up_to_their_branch(counted: list[tuple[str, BranchCounts]], 
         for url, counts in counted[at : at + size]:
             name = name_below(f"{A}/", url)
             piece[name] = total((piece.get(name, BranchCounts()), counts))
-        tally = tally.plus(BranchPiece(piece, len(piece), counted[at][0], ended=False), most)
+        tally = tally.plus(BranchTally(piece, len(piece), counted[at][0], ended=False), most)
     assert tally.total == total(counts for _, counts in counted)
     names = [name for name in dict.fromkeys(name_below(f"{A}/", url) for url, _ in counted) if name]
     assert len(set(tally.counts) - {OWN_PAGES}) == min(most, len(names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,13 +27,27 @@ OPEN = AddressGuard(allow_private=True)
 _TLS = httpx.create_ssl_context(trust_env=False)  # loading the certificates takes longer than most tests
 
 
+Served = Callable[..., Awaitable[Exchange]]
+"""The fixture `served`: an answer of the web, as bytes, to what came of a request."""
+
 REFERENCE = False
 """Whether fetchers use the wire of httpx, the reference of our own; set by the fixture `wire`."""
 
 
+_OPENED: list[HttpFetcher] = []
+
+
 def fetching(limits: FetchLimits = SHORT, guard: AddressGuard = OPEN, **options: Any) -> HttpFetcher:
-    """A fetcher of an "example-crawler"; options as `HttpFetcher` has them."""
-    return HttpFetcher(limits, guard, "example-crawler", **{"ssl_context": _TLS, "reference": REFERENCE, **options})
+    """A fetcher of an "example-crawler"; options as `HttpFetcher` has them. It is closed at the end of the test."""
+    made = HttpFetcher(limits, guard, "example-crawler", **{"ssl_context": _TLS, "reference": REFERENCE, **options})
+    _OPENED.append(made)
+    return made
+
+
+async def close_all() -> None:
+    """Closes the fetchers of a test."""
+    while _OPENED:
+        await _OPENED.pop().close()
 
 
 def crawl_url(href: str) -> CrawlUrl:

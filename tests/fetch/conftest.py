@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.fetch import asking
-from tests.fetch.asking import fetching
+from tests.fetch.asking import Served, ask, close_all, fetching
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import HostileWeb
+from tui_crawler.domain.records.attempt import Exchange
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
 
@@ -41,6 +44,7 @@ def wire(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 async def held_time() -> AsyncIterator[HeldTime]:
     time = HeldTime()
     yield time
+    await close_all()
     time.let_go()
 
 
@@ -48,15 +52,26 @@ async def held_time() -> AsyncIterator[HeldTime]:
 async def web() -> AsyncIterator[HostileWeb]:
     async with HostileWeb() as server:
         yield server
+        await close_all()
 
 
 @pytest.fixture
 async def fetcher(request: pytest.FixtureRequest) -> AsyncIterator[HttpFetcher]:
     if "wire" in request.fixturenames:
         request.getfixturevalue("wire")  # before the fetcher is made
-    client = fetching()
-    yield client
-    await client.close()
+    yield fetching()
+    await close_all()
+
+
+@pytest.fixture
+def served(web: HostileWeb, fetcher: HttpFetcher) -> Served:
+    """Gives what comes of a request of which `changes` are asked, where the web answers with these bytes."""
+
+    async def ask_for(answer: bytes, **changes: Any) -> Exchange:
+        web.answer("/", answer)
+        return await fetcher.exchange(replace(ask(web.url("/")), **changes))
+
+    return ask_for
 
 
 @pytest.fixture(autouse=True)

@@ -132,7 +132,6 @@ async def test_a_name_that_resolves_to_a_private_address_is_222(web: HostileWeb,
     guard = AddressGuard("auto", seed_hosts={"public.example"})
     fetcher = fetching(guard=guard, resolve=rebound)
     exchange = await fetcher.exchange(ask(f"http://public.example:{web.port}/"))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.blocked_address
     assert (exchange.requests, web.connections) == ((), 0)
     assert answer in exchange.message
@@ -147,7 +146,6 @@ async def test_the_name_is_asked_once_and_the_checked_address_is_connected_to(we
     fetcher = fetching(resolve=rebinding)
     web.on("/", Send(whole()))
     exchange = await fetcher.exchange(ask(f"http://public.example:{web.port}/"))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.file_ingested
     assert exchange.requests[0].remote_address == "127.0.0.1"
     assert len(answers) == 1
@@ -162,6 +160,5 @@ async def test_an_address_excluded_while_a_connection_is_kept_is_202(web: Hostil
     assert (await fetcher.exchange(ask(web.url("/")))).exit_code is ExitCode.file_ingested
     reasons["127.0.0.1"] = "127.0.0.0/8"
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.blocked_by_exclusion_list
     assert (exchange.requests, len(web.requests)) == ((), 1)

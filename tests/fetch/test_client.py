@@ -161,7 +161,6 @@ async def test_what_is_secret_is_sent_and_not_recorded(web: HostileWeb) -> None:
     web.on("/", Send(whole()))
     web.on("/other", Send(whole()))
     exchanges = [await fetcher.exchange(ask(web.url(path))) for path in ("/", "/other")]
-    await fetcher.close()
     sent = [dict(web.fields(number)) for number in (0, 1)]
     assert [name for name, _ in web.fields(0)].count("accept") == 1
     assert (sent[0]["authorization"], sent[0]["accept"]) == ("Bearer s3cret", "x/s3cret")
@@ -175,7 +174,6 @@ async def test_only_so_many_origins_stay_open(web: HostileWeb) -> None:
     web.on("/", Send(whole()))
     for name in ("a", "b", "c", "b", "c", "a"):
         await fetcher.exchange(ask(f"http://{name}.example:{web.port}/"))
-    await fetcher.close()
     assert web.connections == 4  # a, b, c, and a again, which was the least recently used
 
 
@@ -194,7 +192,6 @@ async def test_want_of_descriptors_is_nobodys_fault_and_closes_what_is_idle(web:
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert (await fetcher.exchange(ask(f"http://a.example:{web.port}/"))).exit_code is ExitCode.file_ingested
-    await fetcher.close()
     assert web.connections == 2, "the kept one was given back"
 
 
@@ -210,7 +207,6 @@ async def test_an_origin_in_use_is_not_closed_for_another(web: HostileWeb) -> No
     web.on("/slow", Wait(go_on), Send(whole(b"at last")))
     web.on("/", Send(whole()))
     exchange, _ = await asyncio.gather(fetcher.exchange(ask(f"http://a.example:{web.port}/slow")), meet())
-    await fetcher.close()
     assert exchange.body == b"at last"
 
 
@@ -240,13 +236,11 @@ async def test_the_address_of_a_host() -> None:
     assert await fetcher.address("any.example") == "127.0.0.1"
     assert await fetcher.address("192.0.2.1") == "192.0.2.1"
     assert await fetcher.address("[2001:db8::1]") == "2001:db8::1"
-    await fetcher.close()
 
 
 async def test_a_name_that_no_name_server_could_be_asked_for_has_no_address() -> None:
     fetcher = fetching(guard=AddressGuard())
     assert await fetcher.address("a" * 64 + ".example") is None
-    await fetcher.close()
 
 
 async def test_text_outside_latin_1_is_sent_as_utf_8(web: HostileWeb) -> None:
@@ -256,13 +250,11 @@ async def test_text_outside_latin_1_is_sent_as_utf_8(web: HostileWeb) -> None:
     assert b"\r\nUser-Agent: \xe4\xbe\x8b-crawler\r\n" in web.requests[0]
     reading = await fetcher.read(ask(web.url("/")).url, exchange)
     assert reading.title == "T"
-    await fetcher.close()
 
 
 async def test_names_are_asked_of_the_operating_system() -> None:
     fetcher = fetching(guard=AddressGuard())
     assert await fetcher.address("localhost") in ("127.0.0.1", "::1")
-    await fetcher.close()
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,6 @@ async def test_a_new_connection_has_its_steps_and_a_kept_one_has_none(web: Hosti
     fetcher = fetching(resolve=here, now=Ticking())
     web.on("/", Send(whole()))
     first, second = [await fetcher.exchange(ask(f"http://site.example:{web.port}/")) for _ in range(2)]
-    await fetcher.close()
     (new,), (kept,) = first.requests, second.requests
     assert (times(new), new.connection_reused, new.remote_address) == ((7, 7, None), False, "127.0.0.1")
     assert (times(kept), kept.connection_reused, kept.remote_address) == ((None,) * 3, True, "127.0.0.1")
@@ -65,7 +64,6 @@ async def test_an_address_needs_no_look_up(web: HostileWeb) -> None:
     fetcher = fetching(now=Ticking())
     web.on("/", Send(whole()))
     (record,) = (await fetcher.exchange(ask(web.url("/")))).requests
-    await fetcher.close()
     assert (times(record), record.connection_reused) == ((None, 7, None), False)
 
 
@@ -105,7 +103,6 @@ async def test_an_answer_that_never_comes_has_an_address_over_a_new_and_a_kept_c
     web.on("/", Send(whole()))
     web.on("/silent", Pass(held_time, SHORT.read_timeout_ms / 1000), Wait(asyncio.Event()))
     records = [(await fetcher.exchange(ask(web.url(path)))).requests[0] for path in ("/silent", "/", "/silent")]
-    await fetcher.close()
     assert [(one.head_at is None, one.connection_reused) for one in records] == [
         (True, False), (False, False), (True, True),
     ]  # fmt: skip
@@ -119,7 +116,6 @@ async def test_the_second_try_after_a_kept_connection_was_closed_has_its_own_ste
     web.on("/again", Send(whole()))
     await fetcher.exchange(ask(web.url("/")))
     exchange = await fetcher.exchange(ask(web.url("/again")))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.file_ingested
     assert [(one.fluke_retry, one.connection_reused, one.connect_ms) for one in exchange.requests] == [
         (False, True, None), (True, False, 7),
@@ -146,7 +142,6 @@ async def test_two_requests_to_one_origin_at_once_have_each_their_own(web: Hosti
     clock.ms += 1_000
     go_on.set()
     (slow,) = (await first).requests
-    await fetcher.close()
     assert second.requests[0].dns_ms == 7
     assert slow.dns_ms is not None
     assert slow.dns_ms > 1_000
@@ -206,12 +201,12 @@ async def test_a_connection_nobody_keeps_a_log_of_and_two_handshakes() -> None:
     backend = GuardedBackend(dialer, httpcore.AsyncMockBackend([]), logs)
     await (await backend.connect_tcp("site.example", 80)).write(b"x")  # a task without a log: nothing is kept
     with logs.writing(log):
-        with pytest.raises(RuntimeError), logs.timing(ConnectionStep.tls):
+        with pytest.raises(RuntimeError), logs.of_task().timing(ConnectionStep.tls, logs.now):
             raise RuntimeError
-        with logs.timing(ConnectionStep.tls):
+        with logs.of_task().timing(ConnectionStep.tls, logs.now):
             pass
     assert (log.took, log.reused) == ({ConnectionStep.tls: 14}, None)
-    with logs.timing(ConnectionStep.tls):
+    with logs.of_task().timing(ConnectionStep.tls, logs.now):
         pass
     assert log.took == {ConnectionStep.tls: 14}
 
@@ -279,7 +274,6 @@ async def test_what_an_engine_needs_before_it_asks_is_not_the_time_of_the_server
     fetcher = fetching(resolve=after_a_stall, now=clock)
     web.on("/", Send(whole()))
     exchange = await fetcher.exchange(ask(f"http://site.example:{web.port}/"))
-    await fetcher.close()
     assert clock.ms > 1_000
     assert exchange.response_ms < 100
 
@@ -294,4 +288,3 @@ async def test_a_server_that_never_ends_its_answer_keeps_all_its_time(web: Hosti
         begun = Send(head(status, "Content-Length: 9") + b"half")
         web.on(path, begun, Pass(held_time, limit / 1000), Wait(asyncio.Event()))
         assert (await fetcher.exchange(ask(web.url(path)))).response_ms == limit
-    await fetcher.close()

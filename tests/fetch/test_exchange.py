@@ -16,7 +16,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, again, ask, fetching, frozen, head, traced_peak, whole
+from tests.fetch.asking import (
+    CORPORA,
+    SHORT,
+    USER_AGENT,
+    Served,
+    again,
+    ask,
+    fetching,
+    frozen,
+    head,
+    traced_peak,
+    whole,
+)
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Reset, Send, Wait
 from tui_crawler.domain.crawl.recrawl import condition_of, validator_of
@@ -68,7 +80,6 @@ async def test_no_answer_of_llhttp_hangs_when_the_connection_stays_open(web: Hos
         stays = Pass(held_time, SHORT.total_timeout_ms / 1000), Wait(asyncio.Event())
         web.on(f"/{number}", Send(case["raw"].encode("latin-1")), *stays)
     exchanges = [await fetcher.exchange(ask(web.url(f"/{number}"))) for number in range(len(LLHTTP))]
-    await fetcher.close()
     assert {exchange.exit_code for exchange in exchanges} <= ENDINGS
 
 
@@ -77,7 +88,6 @@ async def test_what_is_sent_and_what_is_recorded(web: HostileWeb) -> None:
     fetcher = fetching(accept="text/html", now=now)
     web.on("/a?b", Send(whole(b"hello", "X-One: 1")))
     exchange = await fetcher.exchange(ask(web.url("/a?b")))
-    await fetcher.close()
     assert web.requests[0].startswith(b"GET /a?b HTTP/1.1\r\n")
     assert web.fields() == [
         ("host", f"127.0.0.1:{web.port}"),
@@ -100,7 +110,6 @@ async def test_a_wall_clock_that_is_set_back_does_not_turn_the_record_round(web:
     fetcher = fetching(now=now)
     web.on("/", Send(whole()))
     (record,) = (await fetcher.exchange(ask(web.url("/")))).requests
-    await fetcher.close()
     assert (record.sent_at, record.head_at, record.ended_at) == (100_000, 100_090, 100_090)
 
 
@@ -167,24 +176,21 @@ async def test_a_redirect_is_recorded_and_not_followed(
     assert len(web.requests) == len(exchange.requests) == 1
 
 
-async def test_a_location_means_nothing_on_a_200(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", whole(b"x", "Location: http://[/"))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_location_means_nothing_on_a_200(served: Served) -> None:
+    exchange = await served(whole(b"x", "Location: http://[/"))
     assert (exchange.exit_code, exchange.location) == (ExitCode.file_ingested, None)
 
 
 @pytest.mark.parametrize("location", ["http://me:secret@h/x", "//me:secret@h", "https:me:secret@h:99999/"])
-async def test_no_password_of_a_location_is_kept(web: HostileWeb, fetcher: HttpFetcher, location: str) -> None:
-    web.answer("/", whole(b"", f"Location: {location}", status="302 Found"))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_no_password_of_a_location_is_kept(served: Served, location: str) -> None:
+    exchange = await served(whole(b"", f"Location: {location}", status="302 Found"))
     assert exchange.exit_code is ExitCode.did_not_understand_answer
     assert "•••@h" in exchange.message
     assert "secret" not in repr(exchange)
 
 
-async def test_a_message_holds_no_control_characters(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", b"HTTP/1.1 \x1b]0;owned\x07 \x9b31m OK\r\nX: x\r\n\r\n")
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_message_holds_no_control_characters(served: Served) -> None:
+    exchange = await served(b"HTTP/1.1 \x1b]0;owned\x07 \x9b31m OK\r\nX: x\r\n\r\n")
     assert exchange.exit_code is ExitCode.did_not_understand_answer
     assert exchange.message
     assert exchange.message.isprintable()
@@ -206,7 +212,6 @@ async def test_retry_after_is_a_wait(web: HostileWeb, fields: tuple[str, ...], w
     fetcher = fetching(guard=guard, now=frozen((0, 5_000_000)))
     web.answer("/", whole(b"", *fields, status="503 Busy"))
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert (exchange.exit_code, exchange.retry_after_ms) == (ExitCode.server_internal_error, wait)
 
 
@@ -285,7 +290,6 @@ async def test_an_unwanted_body_cannot_hold_the_exchange_up(web: HostileWeb, hel
     drained = Pass(held_time, SHORT.drain_timeout_ms / 1000)
     web.on("/", Send(head(status, "Location: /x", "Content-Length: 100")), drained, Wait(asyncio.Event()))
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.http_status == int(status[:3])
     assert exchange.exit_code is not ExitCode.error_reading_response
     assert exchange.response_ms <= SHORT.drain_timeout_ms
@@ -356,12 +360,11 @@ async def test_cancelling_closes_the_connection_and_leaves_no_task(web: HostileW
 
 
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate", "GZIP", "identity", "gzip, gzip", "deflate, gzip"])
-async def test_a_coded_body_comes_decoded(web: HostileWeb, fetcher: HttpFetcher, coding: str) -> None:
+async def test_a_coded_body_comes_decoded(served: Served, coding: str) -> None:
     body = plain = b"<p>hello" * 1000
     for name in coding.lower().split(", "):
         body = {"deflate": zlib.compress, "identity": bytes}.get(name, gzip.compress)(body)
-    web.answer("/", whole(body, f"Content-Encoding: {coding}"))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+    exchange = await served(whole(body, f"Content-Encoding: {coding}"))
     assert exchange.exit_code is ExitCode.file_ingested
     assert exchange.body == plain
     assert exchange.wire_bytes == len(body)
@@ -393,9 +396,8 @@ async def test_a_content_encoding_that_names_no_coding_is_ignored(
 
 
 @pytest.mark.parametrize("coding", ["", "identity", ",", " , identity"])
-async def test_no_coding_is_nothing_to_note(web: HostileWeb, fetcher: HttpFetcher, coding: str) -> None:
-    web.answer("/", whole(PAGE, f"Content-Encoding: {coding}"))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_no_coding_is_nothing_to_note(served: Served, coding: str) -> None:
+    exchange = await served(whole(PAGE, f"Content-Encoding: {coding}"))
     assert (exchange.exit_code, exchange.body, exchange.notes) == (*KEPT, ())
 
 
@@ -415,11 +417,8 @@ async def test_a_coded_body_with_an_unknown_label_is_decoded(
 
 
 @pytest.mark.parametrize("body", [b"", b"x", b"x^2", b"\xff\xfe<\0p\0>\0\x10\x04"])
-async def test_a_short_or_wide_text_with_an_unknown_label_is_kept(
-    web: HostileWeb, fetcher: HttpFetcher, body: bytes
-) -> None:
-    web.answer("/", whole(body, "Content-Type: text/html", "Content-Encoding: utf-16"))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_short_or_wide_text_with_an_unknown_label_is_kept(served: Served, body: bytes) -> None:
+    exchange = await served(whole(body, "Content-Type: text/html", "Content-Encoding: utf-16"))
     assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, body)
 
 
@@ -465,7 +464,6 @@ async def test_a_body_that_is_complete_by_its_coding_is_whole(
     assert "complete" in exchange.notes[-1]
     assert exchange.response_ms == 0
     assert (await fetcher.exchange(ask(web.url("/next")))).body == b"next"
-    await fetcher.close()
 
 
 def bomb(megabytes: int) -> bytes:
@@ -482,7 +480,6 @@ async def test_a_bomb_is_left_within_memory(web: HostileWeb, layers: int) -> Non
     with traced_peak() as peak:
         exchange = await fetcher.exchange(ask(web.url("/")))
         assert peak() < 8 << 20
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.file_too_large
     assert exchange.body == b""
 
@@ -557,18 +554,14 @@ async def test_odd_lines_are_left_out_however_they_come(web: HostileWeb, fetcher
 
 
 @pytest.mark.parametrize("between", [b"\r\n", b"\n", b"\r\n\r\n"])
-async def test_an_empty_line_after_an_interim_response_is_passed_over(
-    web: HostileWeb, fetcher: HttpFetcher, between: bytes
-) -> None:
-    web.answer("/", head("100 Continue") + between + whole(b"hello", "Odd line"))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_an_empty_line_after_an_interim_response_is_passed_over(served: Served, between: bytes) -> None:
+    exchange = await served(head("100 Continue") + between + whole(b"hello", "Odd line"))
     assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
     assert exchange.notes == ("header lines left out: 1",)
 
 
-async def test_an_odd_line_of_a_redirect_changes_nothing(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", whole(b"", "Odd line", "Location: /next", status="301 Moved"))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_an_odd_line_of_a_redirect_changes_nothing(served: Served) -> None:
+    exchange = await served(whole(b"", "Odd line", "Location: /next", status="301 Moved"))
     assert exchange.location is not None
     assert (exchange.exit_code, exchange.location.path) == (ExitCode.permanent_redirect, "/next")
 
@@ -583,13 +576,10 @@ async def test_an_odd_line_of_a_redirect_changes_nothing(web: HostileWeb, fetche
         ("transfer-encoding: chunked", "content-length: 0"),
     ],
 )
-async def test_a_length_that_is_said_twice_or_overridden(
-    web: HostileWeb, fetcher: HttpFetcher, fields: tuple[str, ...]
-) -> None:
+async def test_a_length_that_is_said_twice_or_overridden(served: Served, fields: tuple[str, ...]) -> None:
     """RFC 9110, 8.6; RFC 9112, 6.3."""
     body = b"hello" if len(fields) == 1 or "hunked" not in "".join(fields) else b"5\r\nhello\r\n0\r\n\r\n"
-    web.answer("/", head("200 OK", *fields) + body)
-    exchange = await fetcher.exchange(ask(web.url("/")))
+    exchange = await served(head("200 OK", *fields) + body)
     assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
 
 
@@ -599,9 +589,8 @@ FOLDED = (
 )
 
 
-async def test_a_folded_line_is_one_and_a_body_is_left_as_it_is(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", FOLDED)
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_folded_line_is_one_and_a_body_is_left_as_it_is(served: Served) -> None:
+    exchange = await served(FOLDED)
     assert exchange.body == b"a\r\n b\n\tc"
     assert exchange.header("a").split() == ["one", "two", "three"]
     assert exchange.header("etag") == '"x y"'

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from tests.fetch.asking import SHORT, again, ask, fetching, head, whole
+from tests.fetch.asking import SHORT, Served, again, ask, fetching, head, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import Close, Drip, Flood, HostileWeb, Pass, Reset, Send, Wait
 from tui_crawler.domain.records.exit_code import ExitCode
@@ -51,9 +51,8 @@ BROTLI = bytes.fromhex("0b0d80557365722d6167656e743a202a0a446973616c6c6f773a202f
         (whole(b"", status="599 Odd"), ExitCode.server_internal_error),
     ],
 )
-async def test_a_status_has_its_code(web: HostileWeb, fetcher: HttpFetcher, answer: bytes, code: ExitCode) -> None:
-    web.answer("/", answer)
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_status_has_its_code(served: Served, answer: bytes, code: ExitCode) -> None:
+    exchange = await served(answer)
     assert exchange.exit_code is code
     assert exchange.http_status == int(answer[9:12])
     assert [record.http_status for record in exchange.requests] == [exchange.http_status]
@@ -107,9 +106,8 @@ async def test_a_status_has_its_code(web: HostileWeb, fetcher: HttpFetcher, answ
         ("a head that ends in the middle", b"HTTP/1.1 200 OK\r\nContent-Ty"),
     ],
 )
-async def test_what_cannot_be_understood_is_42(web: HostileWeb, fetcher: HttpFetcher, name: str, answer: bytes) -> None:
-    web.answer("/", answer)
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_what_cannot_be_understood_is_42(served: Served, name: str, answer: bytes) -> None:
+    exchange = await served(answer)
     assert exchange.exit_code is ExitCode.did_not_understand_answer, name
     assert exchange.message, name
     assert exchange.location is None, name
@@ -141,9 +139,8 @@ async def test_a_conditional_request(
     assert exchange.requests[0].conditional
 
 
-async def test_an_equal_etag_means_nothing_without_a_condition(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", whole(b"x", 'ETag: ""'))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_an_equal_etag_means_nothing_without_a_condition(served: Served) -> None:
+    exchange = await served(whole(b"x", 'ETag: ""'))
     assert exchange.exit_code is ExitCode.file_ingested
     assert not exchange.requests[0].conditional
 
@@ -157,9 +154,8 @@ async def test_an_equal_etag_means_nothing_without_a_condition(web: HostileWeb, 
         whole(zlib.compress(b"hello" * 100)[:-6], "Content-Encoding: deflate"),
     ],
 )
-async def test_a_body_that_ends_too_soon_is_102(web: HostileWeb, fetcher: HttpFetcher, answer: bytes) -> None:
-    web.answer("/", answer)
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_body_that_ends_too_soon_is_102(served: Served, answer: bytes) -> None:
+    exchange = await served(answer)
     assert exchange.exit_code is ExitCode.error_reading_response
     assert exchange.http_status == 200
     assert exchange.body == b""
@@ -224,7 +220,6 @@ async def test_the_fluke_retry_can_be_switched_off(web: HostileWeb) -> None:
     fetcher = fetching(fluke_retry=False)
     web.on("/", Close())
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.connection_failed
     assert len(web.requests) == len(exchange.requests) == 1
 
@@ -239,7 +234,6 @@ async def test_a_name_without_an_address_is_100() -> None:
     assert "Name or service not known" in exchange.message
     assert len(exchange.requests) == 2
     assert await fetcher.address("nowhere.example") is None
-    await fetcher.close()
 
 
 async def test_plain_text_where_tls_is_expected_is_100(web: HostileWeb, fetcher: HttpFetcher) -> None:
@@ -266,7 +260,6 @@ async def test_a_stall_is_101_before_the_head_and_102_after_it(
     fetcher = fetching(replace(SHORT, **{limit: 10_000}))
     web.on("/", Send(begun), Pass(held_time, 10), Wait(asyncio.Event()))
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is code
     assert len(exchange.requests) == 1
     assert (exchange.requests[0].head_at is None) == (code is ExitCode.request_timeout)
@@ -282,7 +275,6 @@ async def test_a_name_server_that_does_not_answer_is_101(held_time: HeldTime) ->
     exchange = await fetcher.exchange(ask("http://slow.example/"))
     assert exchange.exit_code is ExitCode.request_timeout
     assert await fetcher.address("slow.example") is None
-    await fetcher.close()
 
 
 @pytest.mark.parametrize(
@@ -300,7 +292,6 @@ async def test_a_dripping_server_meets_the_whole_exchange_deadline(
     fetcher = fetching(now=held_time.now)
     web.on("/", Send(begun), Drip(piece, held_time, pause_s=SHORT.read_timeout_ms / 1000 - 1))
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is code
     assert SHORT.total_timeout_ms <= exchange.response_ms < SHORT.total_timeout_ms + SHORT.read_timeout_ms
 
@@ -311,7 +302,6 @@ async def test_more_than_the_bound_is_220(web: HostileWeb, framing: str) -> None
     piece = b"3e8\r\n" + b"x" * 1000 + b"\r\n" if "chunked" in framing else b"x" * 1000
     web.on("/", Send(head("200 OK", framing)), Flood(piece, 5), Close())
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.file_too_large
     assert exchange.body == b""
     assert exchange.wire_bytes <= 5 * len(piece)
@@ -326,7 +316,6 @@ async def test_more_on_the_wire_than_the_bound_is_220(web: HostileWeb) -> None:
     assert exchange.exit_code is ExitCode.file_too_large
     web.on("/", Send(whole(data, "Content-Encoding: deflate")))
     announced = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert (announced.exit_code, announced.wire_bytes) == (ExitCode.file_too_large, 0)
 
 
@@ -340,7 +329,6 @@ async def test_what_frames_a_body_is_counted_too(web: HostileWeb) -> None:
     web.on("/", Send(head("200 OK", "Transfer-Encoding: chunked")), Flood(PADDED, 12_000), Send(b"0\r\n\r\n"))
     exchange = await fetcher.exchange(ask(web.url("/")))
     robots = await fetcher.exchange(replace(ask(web.url("/")), max_body_bytes=512_000, truncate=True))
-    await fetcher.close()
     assert exchange.exit_code is robots.exit_code is ExitCode.file_too_large
     assert WIRE < exchange.wire_bytes <= FRAMED
     assert "frames the body" in exchange.message
@@ -351,14 +339,14 @@ async def test_what_frames_a_body_that_is_not_wanted_is_counted_too(web: Hostile
     fetcher = fetching(replace(SHORT, drain_bytes=WIRE))
     web.on("/", Send(head(status, "Transfer-Encoding: chunked", "Location: /x")), Flood(PADDED, 12_000))
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.http_status == int(status[:3])
     assert WIRE < exchange.wire_bytes <= FRAMED
 
 
-async def test_a_page_in_many_small_chunks_is_taken(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", head("200 OK", "Transfer-Encoding: chunked") + b"1\r\na\r\n" * 12_000 + b"0\r\nX: y\r\n\r\n")
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_page_in_many_small_chunks_is_taken(served: Served) -> None:
+    exchange = await served(
+        head("200 OK", "Transfer-Encoding: chunked") + b"1\r\na\r\n" * 12_000 + b"0\r\nX: y\r\n\r\n"
+    )
     assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"a" * 12_000)
     assert exchange.wire_bytes == 12_000 * 6 + 3 + 6 + 2
 
@@ -397,7 +385,6 @@ async def test_exactly_the_bound_is_not_too_large(web: HostileWeb) -> None:
     fetcher = fetching(replace(SHORT, max_body_bytes=1000))
     web.answer("/", whole(b"x" * 1000))
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.file_ingested
     assert len(exchange.body) == 1000
 
@@ -417,9 +404,8 @@ async def test_a_header_of_100_megabytes_is_42(web: HostileWeb, fetcher: HttpFet
     assert sum(len(name) + len(value) for name, value in exchange.headers) <= SHORT.max_header_bytes
 
 
-async def test_a_header_block_over_the_bound_is_42_and_cut(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", whole(b"x", *(f"X-{number}: {'y' * 1000}" for number in range(70))))
-    exchange = await fetcher.exchange(ask(web.url("/")))
+async def test_a_header_block_over_the_bound_is_42_and_cut(served: Served) -> None:
+    exchange = await served(whole(b"x", *(f"X-{number}: {'y' * 1000}" for number in range(70))))
     assert exchange.exit_code is ExitCode.did_not_understand_answer
     assert exchange.cut == ("headers",)
     assert 0 < len(exchange.headers) < 70
@@ -450,7 +436,6 @@ async def test_what_the_client_would_parse_differently_is_221(fetcher: HttpFetch
 async def test_an_address_that_is_not_allowed_is_222(web: HostileWeb) -> None:
     fetcher = fetching(guard=AddressGuard(allow_private="auto"))
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.blocked_address
     assert exchange.requests == ()
     assert web.connections == 0

@@ -142,4 +142,3 @@ async def test_an_exchange_has_the_body_of_an_error_where_it_is_kept(keeps: bool
     web.answer("/long", whole(b"x" * (SHORT.drain_bytes + 1), status="404 Nope"))
     bodies = [(await client.exchange(ask(web.url(path)))).body for path in ("/gone", "/bad", "/long")]
     assert bodies == [b"sorry" if keeps else b"", b"", b""]
-    await client.close()

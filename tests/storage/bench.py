@@ -123,7 +123,7 @@ class MemoryBench(Bench):
 
     def close(self) -> None:
         for name in self.store.crawlers:
-            assert min(dataclasses.astuple(self.store.rows.tally(name))) >= 0
+            assert min(self.store.rows.tally(name)) >= 0
 
 
 class DatabaseBench(Bench):

@@ -48,7 +48,7 @@ async def test_what_differs_is_one_placeholder(
     paths: tuple[str, ...], pattern: str, database_bench: DatabaseBench, database_reports: Reports
 ) -> None:
     await fail(database_bench, *paths)
-    (group,) = database_reports.failure_groups(("pattern",), None)
+    (group,) = database_reports.failure_count(("pattern",), None).groups
     assert (group.key, group.count) == ((("pattern", pattern),), len(paths))
     assert group.sample_url == A + paths[0]
 
@@ -58,7 +58,7 @@ async def test_single_words_stay_where_no_title_is_beside_them_or_they_take_a_qu
 ) -> None:
     few = [f"/wing/{name}" for name in TEN[:9]]
     await fail(database_bench, *few, "/search?q=1", "/search", "/about-us", "/list/7", "/wing/deep/old-stairs")
-    groups = database_reports.failure_groups(("pattern",), None)
+    groups = database_reports.failure_count(("pattern",), None).groups
     assert {group.key[0][1]: group.count for group in groups} == {
         **dict.fromkeys(few, 1),
         "/{slug}": 2,
@@ -76,7 +76,7 @@ async def test_words_go_to_the_titles_of_their_own_origin_and_exit_code(
     for origin in (A, B):
         for page in (await store.candidates(origin, T0, 10, True)).pages:
             await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
-    groups = database_reports.failure_groups(("origin", "exit_code", "pattern"), None)
+    groups = database_reports.failure_count(("origin", "exit_code", "pattern"), None).groups
     assert [(group.key[0][1], group.key[2][1], group.count) for group in groups] == [
         (A, "/stops/{slug}", 2),
         (B, "/stops/quay", 1),

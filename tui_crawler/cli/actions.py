@@ -35,11 +35,8 @@ def carry_out(
 def carry_out_all(
     database: DatabasePlace, commands: Iterable[Command], tell: Tell, printer: Printer, *, as_json: bool
 ) -> int:
-    """Carry commands out, made as they are asked for, and show what became of each; the first that is refused ends it.
-
-    As JSON: `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Raises UsageProblem with
-    what was refused, NotTakenUp when a live run does not take one up.
-    """
+    """Carry commands out as they are made, and show what became of each, up to the first that is refused; as JSON:
+    `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Raises as `carry_out`."""
     from tui_crawler.wiring import carry_out as steer
     from tui_crawler.wiring import operator_name
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import named_database, read_config, tell_warnings
+from tui_crawler.cli.known_names import named_database
 from tui_crawler.cli.options import CommandSet, add_impolite, add_json, add_quiet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
@@ -45,22 +45,31 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         return ExitStatus.ok
     if arguments.file is None:
         raise UsageProblem("name the configuration to check", hint="tui-crawler check CONFIG")
-    elsewhere = named_database(arguments) is not None
-    if arguments.json:
-        return _check_as_json(arguments, printer, elsewhere=elsewhere)
 
     from tui_crawler.config.document import effective
+    from tui_crawler.config.load import load_config
+    from tui_crawler.config.problem import ConfigErrors
     from tui_crawler.config.units import show_duration
 
-    config = read_config(arguments.file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
-    tell_warnings(config, printer)
-    for problem in _keymap_problems(config):
-        printer.note(f"warning: {problem}")
-    printer.lines(
-        f"{setting.key}: {json.dumps(setting.value, ensure_ascii=False)}  ({setting.source})"
-        for setting in effective(config)
-    )
-    estimate = _estimate(config)
+    at_files = named_database(arguments) is None
+    try:
+        config = load_config(Path(arguments.file), None, arguments.allow_impolite, looks_at_files=at_files)
+    except ConfigErrors as errors:
+        if not arguments.json:
+            raise UsageProblem(*map(str, errors.problems)) from errors
+        wrong = [problem.as_document() for problem in errors.problems]
+        printer.document({"ok": False, "errors": wrong, "warnings": [], "effective": None})
+        return ExitStatus.usage
+    settings, estimate = effective(config), _estimate(config)
+    warnings = (*config.warnings, *_keymap_problems(config))
+    if arguments.json:
+        values = {setting.key: {"value": setting.value, "source": setting.source} for setting in settings}
+        doubts = [warning.as_document() for warning in warnings]
+        printer.document({"ok": True, "errors": [], "warnings": doubts, "effective": values, "estimate": estimate})
+        return ExitStatus.ok
+    for warning in warnings:
+        printer.note(f"warning: {warning}")
+    printer.lines(f"{one.key}: {json.dumps(one.value, ensure_ascii=False)}  ({one.source})" for one in settings)
     times = ", ".join(f"{duration(one['least_s'] * 1_000)} at {show_duration(one['delay_ms'])}" for one in estimate)
     pages = count(estimate[0]["pages_per_origin"])
     printer.note(f"estimate: {pages} pages of an origin take at least {times}; origins are crawled side by side")
@@ -68,39 +77,18 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     return ExitStatus.ok
 
 
-def _check_as_json(arguments: argparse.Namespace, printer: Printer, *, elsewhere: bool) -> int:
-    from tui_crawler.config.document import effective
-    from tui_crawler.config.load import load_config
-    from tui_crawler.config.problem import ConfigErrors
-
-    try:
-        config = load_config(Path(arguments.file), None, arguments.allow_impolite, looks_at_files=not elsewhere)
-    except ConfigErrors as errors:
-        printer.document({"ok": False, "errors": _documents(errors.problems), "warnings": [], "effective": None})
-        return ExitStatus.usage
-    settings = {setting.key: {"value": setting.value, "source": setting.source} for setting in effective(config)}
-    warnings = _documents((*config.warnings, *_keymap_problems(config)))
-    printer.document(
-        {"ok": True, "errors": [], "warnings": warnings, "effective": settings, "estimate": _estimate(config)}
-    )
-    return ExitStatus.ok
-
-
 def _estimate(config: Config) -> list[dict[str, int]]:
-    """How long an origin takes at least, for each delay that the configuration has: that of most origins first."""
+    """How long an origin takes at least, for each delay of the configuration: that of most origins first."""
     delay = config.delay
     floor = delay.average.floor_ms if delay.model == "running_average" else delay.floor_ms
     given = (delay.default_ms, *(host.default_delay_ms for host in config.hosts if host.default_delay_ms is not None))
-    pages = config.crawl.max_pages_per_origin or PAGES
-    return [
-        {"pages_per_origin": pages, "delay_ms": ms, "least_s": pages * ms // 1_000}
-        for ms in dict.fromkeys(max(floor, ms) for ms in given)
-    ]
+    pages, delays = config.crawl.max_pages_per_origin or PAGES, dict.fromkeys(max(floor, ms) for ms in given)
+    return [{"pages_per_origin": pages, "delay_ms": ms, "least_s": pages * ms // 1_000} for ms in delays]
 
 
 def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:
-    """What is wrong with the keys a configuration gives to actions: unknown ids and keys, keys given twice. They stop
-    nothing: the console begins with the keys that hold, and tells the same."""
+    """Return the unknown ids and keys of a keymap, and keys given twice. The console starts all the same, with the keys
+    that are valid, and reports them, too."""
     if not config.keymap:
         return ()
     from tui_crawler.config.problem import SourcePlace, problem_at
@@ -112,7 +100,3 @@ def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:
         mark = SourcePlace(place, int(line), 1) if line.isdigit() else SourcePlace(config.file)
         problems.append(problem_at(mark, f"keymap.{name}", words))
     return tuple(problems)
-
-
-def _documents(problems: tuple[ConfigProblem, ...]) -> list[dict[str, str | int]]:
-    return [problem.as_document() for problem in problems]

@@ -41,9 +41,8 @@ def declare(commands: CommandSet) -> None:
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--origin", default="", help="only this origin")
     only.add_argument("--url", metavar="URL", help="one page: its lines and links that differ")
-    parser.add_argument(
-        "--limit", type=positive, metavar="N", help=f"at most N pages, or links (else {SHOWN}; with --json all of them)"
-    )
+    limit = f"at most N pages, or links (else {SHOWN}; with --json all of them)"
+    parser.add_argument("--limit", type=positive, metavar="N", help=limit)
     add_common(parser)
 
 
@@ -60,20 +59,15 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             if page is None:
                 raise UsageProblem(f"{arguments.url} is no page of this crawl", hint="tui-crawler why URL tells more")
             return printer.answer(arguments.json, _one_document(page, span), _one_lines(page))
-        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
-        where = reports.origin_id(origin) if origin else 0
+        where = reports.origin_id(known_origin(arguments.origin, reports)) if arguments.origin else 0
         limit, paces = arguments.limit, (reports.run_pace(run) for run in (span.older, span.newer))
+        robots, failures = reports.robots_diffs(span, where), islice(reports.failure_changes(span, where), limit)
         document = {
             "runs": [span.older, span.newer],
             "origins": (picked(one, _COUNTS) for one in reports.origin_diffs(span, where)),
             "pages": map(_page_document, reports.page_changes(span, where, limit=limit)),
-            "robots": (
-                {"origin": one.origin, "diff": "\n".join(one.diff)} for one in reports.robots_diffs(span, where)
-            ),
-            "failures": (
-                {"url": one.url, "failing": one.difference.failing and one.difference.failing.word, **_ends(one)}
-                for one in islice(reports.failure_changes(span, where), limit)
-            ),
+            "robots": ({"origin": one.origin, "diff": "\n".join(one.diff)} for one in robots),
+            "failures": ({"url": one.url, "failing": _failing(one) or None, **_ends(one)} for one in failures),
             "speed": (picked(one, "run_id requests worked_ms bytes response_ms failed") for one in paces),
         }
         return printer.answer(arguments.json, document, _lines(reports, span, where, limit or SHOWN))
@@ -91,11 +85,14 @@ def _lines(reports: Reports, span: RunSpan, origin_id: int, limit: int) -> Itera
     if (total := sum(one.new + one.gone + one.changed for one in diffs)) > limit:
         yield f"… and {count(total - limit)} more (--limit)"
     for page in islice(reports.failure_changes(span, origin_id), limit):
-        word = page.difference.failing.word if page.difference.failing else ""
-        yield safe(f"failure {word}   {page.url}   {said.ends(page)}", _LENGTH)
+        yield safe(f"failure {_failing(page)}   {page.url}   {said.ends(page)}", _LENGTH)
     for robots in reports.robots_diffs(span, origin_id):
         yield from ("", f"robots.txt of {safe(robots.origin, _LENGTH)}")
         yield from (safe(line, _LENGTH) for line in robots.diff)
+
+
+def _failing(page: PageChange) -> str:
+    return page.difference.failing.word if page.difference.failing else ""
 
 
 def _page_document(page: PageChange) -> dict[str, object]:
@@ -113,10 +110,10 @@ def _ends(page: PageChange) -> dict[str, object]:
 
 
 def _one_document(page: PageDiff, span: RunSpan) -> dict[str, object]:
-    """One page; `lines` is null where a body is not stored."""
+    """Return one page; `lines` is null where a body is not stored."""
     known = _page_document(page.change) if page.change else {"change": None, "fields": []}
-    document: dict[str, object] = {"runs": [span.older, span.newer], "url": page.url, **known}
-    document["lines"] = page.changed_lines()
+    runs = [span.older, span.newer]
+    document: dict[str, object] = {"runs": runs, "url": page.url, **known, "lines": page.changed_lines()}
     for name, links in ("outlinks", page.outlinks), ("inlinks", page.inlinks):
         both = ("new", links.new), ("gone", links.gone)
         document[name] = {key: [picked(one, "from_url to_url kind text") for one in some] for key, some in both}
@@ -133,7 +130,6 @@ def _one_lines(page: PageDiff) -> Iterator[str]:
     yield from ("", *(safe(line, _LENGTH) for line in lines or [said.NO_BODY if lines is None else said.NO_LINE]))
     for words, links in ("links from it", page.outlinks), ("links to it", page.inlinks):
         yield f"{words}: {said.many(links)}"
-        for sign, some in ("+", links.new), ("−", links.gone):
-            for one in some:
-                end = one.to_url if links is page.outlinks else one.from_url
-                yield safe(f"{sign} {one.kind:<8} {end}  {one.text}", _LENGTH)
+        for sign, one in (*(("+", one) for one in links.new), *(("−", one) for one in links.gone)):
+            end = one.to_url if links is page.outlinks else one.from_url
+            yield safe(f"{sign} {one.kind:<8} {end}  {one.text}", _LENGTH)

@@ -42,15 +42,12 @@ def declare(commands: CommandSet) -> None:
         examples=("failures --by http_status,pattern", "failures --list --referrers --json > failures.json"),
     )
     ways = parser.add_mutually_exclusive_group()
-    ways.add_argument(
-        "--by",
-        type=words,
-        metavar="KEYS",
-        default=("exit_code", "origin"),
-        help="group by any of exit_code, origin, http_status, message, and pattern: the path with {n} for numbers and "
-        "{id} for UUIDs and digests, {slug} for titles in words and for single words beside them, ?* after a page "
-        "that takes a query (default: exit_code,origin)",
+    keys = (
+        "group by any of exit_code, origin, http_status, message, and pattern: the path with {n} for numbers and {id} "
+        "for UUIDs and digests, {slug} for titles in words and for single words beside them, ?* after a page that "
+        "takes a query (default: exit_code,origin)"
     )
+    ways.add_argument("--by", type=words, metavar="KEYS", default=("exit_code", "origin"), help=keys)
     ways.add_argument("--list", action="store_true", help="list the pages")
     parser.add_argument("--referrers", action="store_true", help=f"with --list: who names each, {SHOWN} at most")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")
@@ -65,7 +62,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
     with reports_of(existing_database(arguments)) as reports:
         if not arguments.list:
-            groups = reports.failure_groups(by, None)
+            groups = reports.failure_count(by, None).groups
             documents = [{"key": dict(group.key)} | picked(group, _GROUP) for group in groups]
             return printer.answer(arguments.json, {"groups": documents}, _group_lines(groups, by))
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
@@ -77,13 +74,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _grouping(by: tuple[str, ...]) -> tuple[str, ...]:
+    hint = f"keys: {', '.join(GROUPINGS)}"
     for key in by:
         if key not in GROUPINGS:
-            raise UsageProblem(
-                f"cannot group by {key!r}{did_you_mean(key, GROUPINGS)}", hint=f"keys: {', '.join(GROUPINGS)}"
-            )
+            raise UsageProblem(f"cannot group by {key!r}{did_you_mean(key, GROUPINGS)}", hint=hint)
     if not by:
-        raise UsageProblem("--by names no key", hint=f"keys: {', '.join(GROUPINGS)}")
+        raise UsageProblem("--by names no key", hint=hint)
     return tuple(dict.fromkeys(by))
 
 
@@ -95,7 +91,7 @@ def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
 
 
 def _page_document(page: PageView, reports: Reports, named_by: _NamedBy | None) -> dict[str, object]:
-    """A row of v_page (what the view does not know is None), and who names it."""
+    """Return a row of v_page (None where the view has no value), and who names it."""
     document = picked(page, _PAGE) | reports.page_past(page.page_id)
     document |= {name: document[name] or None for name in ("last_crawled_at", "due_at", "validation_type")}
     return document | (referrers_document(named_by(page.page_id, SHOWN)) if named_by else {})
@@ -120,15 +116,11 @@ def _page_lines(pages: Iterator[PageView], reports: Reports, named_by: _NamedBy 
 
 
 def _group_lines(groups: tuple[FailureGroup, ...], by: tuple[str, ...]) -> Iterator[str]:
-    if not groups:
-        yield "no page has failed"
-        return
-    zone = local_zone()
-    header = ("PAGES", "RECOVERABLE", *(key.replace("_", " ").upper() for key in by), "LAST", "SAMPLE")
-    rows = []
+    zone, rows = local_zone(), []
     for group in groups:
         key = dict(group.key)
         named = (safe(key.get(name, "")) for name in by)
-        last = date_time(group.last_at, zone)
-        rows.append((count(group.count), count(group.recoverable), *named, last, safe(group.sample_url)))
-    yield from columns(header, rows, frozenset({0, 1}))
+        ends = date_time(group.last_at, zone), safe(group.sample_url)
+        rows.append((count(group.count), count(group.recoverable), *named, *ends))
+    header = ("PAGES", "RECOVERABLE", *(key.replace("_", " ").upper() for key in by), "LAST", "SAMPLE")
+    yield from columns(header, rows, frozenset({0, 1})) if rows else ("no page has failed",)

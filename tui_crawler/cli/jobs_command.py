@@ -21,7 +21,6 @@ LONGEST_NOTE = 2_000
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the group; the word alone lists."""
     group = commands.group(
         "jobs",
         "list jobs, change them, pause or abort them",
@@ -40,22 +39,18 @@ def declare(commands: CommandSet) -> None:
     change.add_argument("job", metavar="JOB", help="its name")
     change.add_argument("--nice", type=_niceness, metavar="N", help="lower is sooner; its pages move along")
     change.add_argument("--depth", type=_limit, metavar="N", help="links away from a seed, or none")
-    change.add_argument(
-        "--concurrency", type=_limit, metavar="N", help="pages in flight over all workers, or none; 0 pauses"
-    )
+    flight = "pages in flight over all workers, or none; 0 pauses"
+    change.add_argument("--concurrency", type=_limit, metavar="N", help=flight)
     change.add_argument("--tag", metavar="TEXT", help="only workers with this tag take it; '' takes the tag off")
     change.add_argument("--note", metavar="TEXT", help="for the reader")
-    steered = [
-        group.add(order.word, order.summary, partial(_steer, order), examples=order.examples) for order in OF_JOBS
-    ]
-    for parser in steered:
+    add_common(change, of_group=True)
+    for order in OF_JOBS:
+        parser = group.add(order.word, order.summary, partial(_steer, order), examples=order.examples)
         parser.add_argument("jobs", metavar="JOB", nargs="+", help="their names")
-    for parser in (change, *steered):
         add_common(parser, of_group=True)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `jobs` alone: lists."""
     from tui_crawler.text.relations.jobs import JOBS
 
     with reports_of(existing_database(arguments)) as reports:
@@ -92,8 +87,7 @@ def _known(database: DatabasePlace, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _changes(before: object, after: object) -> Iterator[str]:
-    former = _by_job(before)
-    changed = _by_job(after)
+    former, changed = _by_job(before), _by_job(after)
     if not changed:
         yield "nothing to change"
     for job, values in changed.items():
@@ -102,11 +96,8 @@ def _changes(before: object, after: object) -> Iterator[str]:
 
 
 def _by_job(value: object) -> dict[str, dict[str, object]]:
-    match value:
-        case {"job": dict(jobs)}:
-            return {str(job): values for job, values in jobs.items() if isinstance(values, dict)}
-        case _:
-            return {}
+    jobs = value.get("job") if isinstance(value, dict) else None
+    return jobs if isinstance(jobs, dict) else {}
 
 
 def _word(key: str, value: object) -> str:
@@ -123,9 +114,7 @@ def _niceness(text: str) -> int:
 
 
 def _limit(text: str) -> int:
-    if text.strip().lower() == "none":
-        return NO_LIMIT
-    number = natural(text)
+    number = NO_LIMIT if text.strip().lower() == "none" else natural(text)
     if number > LARGEST:
         raise argparse.ArgumentTypeError(f"{text!r}: at most {LARGEST}, or none for no limit")
     return number

@@ -7,7 +7,7 @@ import argparse
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,12 +33,11 @@ def read_config(
     elsewhere: bool = False,
     resolves: bool = True,
 ) -> Config:
-    """The configuration in `file`, with values of the command line by dotted key.
+    """Return the configuration in `file`, with values of the command line by dotted key.
 
-    `allow_impolite` says that the command line allows delays below 1 s, for every origin; `elsewhere` that another
-    database is opened, so that the place of the configured one need not exist; without `resolves` secrets and
-    certificates need not be there: nothing is requested. Raises UsageProblem with a line for
-    each thing that is wrong.
+    `allow_impolite`: with `--allow-impolite`; `elsewhere`: another database is opened, the configured one need not
+    exist; without `resolves` secrets and certificates need not be there: nothing is requested. Raises UsageProblem with
+    a line for each thing that is wrong.
     """
     from tui_crawler.config.load import load_config
     from tui_crawler.config.problem import ConfigErrors
@@ -50,7 +49,7 @@ def read_config(
 
 
 def tell_warnings(config: Config, printer: Printer) -> None:
-    """Before a start: prints what is doubtful in a configuration to stderr."""
+    """Print what is doubtful in a configuration to stderr."""
     for warning in config.warnings:
         printer.note(f"warning: {warning}")
 
@@ -67,37 +66,38 @@ def named_database(arguments: argparse.Namespace) -> DatabasePlace | None:
 
 
 def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
-    """`--db`, TUI_CRAWLER_DB, the database of `--config`, that of ./tui-crawler.yaml, or the only *.db here.
+    """Return `--db`, TUI_CRAWLER_DB, the database of `--config`, that of ./tui-crawler.yaml, or the only *.db here.
 
     The file need not exist. Raises UsageProblem when none of them leads to one database.
     """
     named = named_database(arguments)
     if named is not None:
         return named
-    if arguments.config is not None:
-        return configured_database(read_config(arguments.config, allow_impolite=True, resolves=False))
-    if Path(DEFAULT_CONFIG).is_file():
-        return configured_database(read_config(DEFAULT_CONFIG, allow_impolite=True, resolves=False))
+    config = arguments.config or (DEFAULT_CONFIG if Path(DEFAULT_CONFIG).is_file() else None)
+    if config is not None:
+        return configured_database(read_config(config, allow_impolite=True, resolves=False))
     found = sorted(Path().glob("*.db"))
     if len(found) == 1:
         return found[0].absolute()
+    hint = "name one with --db PATH"
     if not found:
-        raise UsageProblem(
-            "no database is named and none is here",
-            hint="name one with --db PATH, or begin a crawl: tui-crawler crawl URL",
-        )
-    names = ", ".join(path.name for path in found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
-    raise UsageProblem(f"{len(found)} databases are here: {names}", hint="name one with --db PATH")
+        begin = "or begin a crawl: tui-crawler crawl URL"
+        raise UsageProblem("no database is named and none is here", hint=f"{hint}, {begin}")
+    raise UsageProblem(f"{len(found)} databases are here: {_first([path.name for path in found])}", hint=hint)
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
 
 
 def existing_database(arguments: argparse.Namespace) -> DatabasePlace:
-    """The chosen database, which has to exist. Raises UsageProblem."""
+    """Return the chosen database, which has to exist. Raises UsageProblem."""
     return existing(chosen_database(arguments))
 
 
 def existing(path: DatabasePlace) -> DatabasePlace:
-    """`path`, if something is there, which a server says itself. Raises UsageProblem."""
-    if isinstance(path, Path) and _mode(path) is None:
+    """Return `path`, if a file is there; a server says itself what it has. Raises UsageProblem."""
+    if isinstance(path, Path) and not _mode(path):
         raise UsageProblem(f"there is no database {path}", hint="tui-crawler run CONFIG makes one")
     return path
 
@@ -112,14 +112,14 @@ def awaited(place: DatabasePlace, printer: Printer) -> DatabasePlace:
 
 
 def reports_of(database: DatabasePlace) -> closing[Reports]:
-    """The reports on a database that exists, closed at the end of a `with`. Raises StorageFailure."""
+    """Return the reports on a database that exists, closed at the end of a `with`. Raises StorageFailure."""
     from tui_crawler.wiring import open_reports
 
     return closing(open_reports(database))
 
 
 def no_run(database: DatabasePlace, run_id: int | None) -> UsageProblem:
-    """What is wrong where there is no such run (None: none at all); the hint names the newest that there are."""
+    """Return the problem that there is no such run (None: none at all); the hint names the newest that there are."""
     with reports_of(database) as reports:
         newest = ", ".join(str(one.run_id) for one in reversed(reports.runs(_RUNS_NAMED)))
     named = f"there is no run {run_id} in {database}" if run_id else "there was no run yet"
@@ -127,11 +127,8 @@ def no_run(database: DatabasePlace, run_id: int | None) -> UsageProblem:
 
 
 def database_of_run(arguments: argparse.Namespace, config: Config) -> DatabasePlace:
-    """`--db`, TUI_CRAWLER_DB, or the configuration's own database.
-
-    Raises UsageProblem when that is not the database the configuration asks for (the guard of design U), unless
-    `--ignore-database-name` is given.
-    """
+    """Return `--db`, TUI_CRAWLER_DB, or the configuration's own database. Without `--ignore-database-name` raises
+    UsageProblem when that is not the database the configuration asks for (the guard of design U)."""
     from tui_crawler.config.database import guard_database
 
     path = named_database(arguments) or configured_database(config)
@@ -149,8 +146,8 @@ def configured_database(config: Config) -> DatabasePlace:
 
 
 def place_named(text: str) -> DatabasePlace:
-    """The database of that name. A password in it goes into the environment, where the driver and the processes that
-    are started look for it, and nowhere else."""
+    """Return the database of that name. A password in it goes into the environment, where the driver and the processes
+    that are started look for it, and nowhere else."""
     if not text or "\0" in text:
         raise UsageProblem("the name of the database is empty", hint="name a file with --db PATH")
     if "://" in text:
@@ -162,18 +159,17 @@ def place_named(text: str) -> DatabasePlace:
             os.environ[PASSWORD_VARIABLE] = password
         return place
     path = Path(text).absolute()
-    mode = _mode(path)
-    if mode is not None and stat.S_ISDIR(mode):
+    if stat.S_ISDIR(_mode(path)):
         raise UsageProblem(f"{path} is a folder, not a database", hint="name a file in it with --db PATH")
     return path
 
 
-def _mode(path: Path) -> int | None:
-    """What kind of file it is; None when there is none. Raises UsageProblem for a name that cannot be looked at."""
+def _mode(path: Path) -> int:
+    """Return what kind of file it is, 0 when there is none. Raises UsageProblem for a name that cannot be opened."""
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return 0
     except OSError as error:
         raise UsageProblem(f"{path} cannot be opened: {error.strerror}") from error
 
@@ -182,31 +178,26 @@ _PORT = re.compile(r":\d+$")
 
 
 def exit_code_name(text: str) -> str:
-    """The exit code of that name (any case, `-` for `_`). Raises UsageProblem."""
+    """Return the exit code of that name (any case, `-` for `_`). Raises UsageProblem, for a number with what it may
+    mean: an HTTP status, or the id of a code."""
     from tui_crawler.domain.records.exit_code import ExitCode
 
     names = ExitCode.__members__
     name = text.strip().lower().replace("-", "_")
-    if name not in names:
-        raise UsageProblem(f"unknown exit code {text!r}{_exit_codes_of(name) or did_you_mean(name, names)}")
-    return name
-
-
-def _exit_codes_of(number: str) -> str:
-    """What a number typed for an exit code may mean, as the end of a sentence: an HTTP status, or the id of a code."""
-    from tui_crawler.domain.records.exit_code import ExitCode
-    from tui_crawler.fetch.classify import exit_code_of_status
-
-    status = int(number) if number.isascii() and number.isdigit() and len(number) <= 3 else 0
+    if name in names:
+        return name
+    status = int(name) if name.isascii() and name.isdigit() and len(name) <= 3 else 0
     meant = [f"exit code {status} is {ExitCode(status).name}"] if status in {*ExitCode} else []
     if 200 <= status <= 599:
+        from tui_crawler.fetch.classify import exit_code_of_status
+
         code = exit_code_of_status(status, conditional=False, same_etag=False, location=None)
         meant.append(f"HTTP {status} is {code.name}")
-    return f"; {', '.join(meant)}" if meant else ""
+    raise UsageProblem(f"unknown exit code {text!r}{'; ' * bool(meant)}{', '.join(meant) or did_you_mean(name, names)}")
 
 
 def check_pattern(option: str, text: str) -> None:
-    """Raises UsageProblem for a text that is no linear-time regular expression; `option` is how it was given."""
+    """Raise UsageProblem for a text that is no linear-time regular expression; `option` is how it was given."""
     from tui_crawler.domain.rules.pattern import BadPattern, Pattern
 
     try:
@@ -216,7 +207,7 @@ def check_pattern(option: str, text: str) -> None:
 
 
 def one_line(option: str, text: str, longest: int) -> str:
-    """A text of at most `longest` characters on one line. Raises UsageProblem; `option` is how it was given."""
+    """Return a text of at most `longest` characters on one line. Raises UsageProblem; `option` is how it was given."""
     if len(text) > longest:
         raise UsageProblem(f"{option}: at most {longest} characters, these are {len(text)}")
     if not text.isprintable():
@@ -225,18 +216,17 @@ def one_line(option: str, text: str, longest: int) -> str:
 
 
 def crawl_urls(texts: Iterable[str]) -> tuple[str, ...]:
-    """The URLs normalised, each once, in their order. Raises UsageProblem with a line for each that is none."""
+    """Return the URLs normalised, each once, in their order. Raises UsageProblem with a line for each that is none."""
     from tui_crawler.domain.url import CrawlUrl, normalise
 
     urls = [normalise(text) for text in texts]
-    bad = [f"{url.raw} {url.reason}" for url in urls if not isinstance(url, CrawlUrl)]
-    if bad:
+    if bad := [f"{url.raw} {url.reason}" for url in urls if not isinstance(url, CrawlUrl)]:
         raise UsageProblem(*bad)
     return tuple(dict.fromkeys(url.href for url in urls if isinstance(url, CrawlUrl)))
 
 
 def meant_url(text: str, reports: Reports) -> str:
-    """What a person names as a URL; without a scheme it is the seed that this would be (`read_seed`)."""
+    """Return the URL that a person names; without a scheme it is the seed that this would be (`read_seed`)."""
     from tui_crawler.domain.url import CrawlUrl, has_scheme, read_seed
 
     known = set() if has_scheme(text) else {one.origin for one in reports.origins_changed(0).rows}
@@ -245,28 +235,24 @@ def meant_url(text: str, reports: Reports) -> str:
 
 
 def known_jobs(names: Iterable[str], reports: Reports) -> tuple[str, ...]:
-    """The jobs named, each once. Raises UsageProblem when one of them is none of the database."""
+    """Return the jobs named, each once. Raises UsageProblem when the database has not all of them."""
     known = [str(row[0]) for row in reports.rows("v_job", ("job",))]
     chosen = tuple(dict.fromkeys(names))
     for name in chosen:
         if name not in known:
-            raise UsageProblem(
-                f"no job {name!r} is known here{did_you_mean(name, known)}", hint="tui-crawler jobs lists them"
-            )
+            wrong = f"no job {name!r} is known here{did_you_mean(name, known)}"
+            raise UsageProblem(wrong, hint="tui-crawler jobs lists them")
     return chosen
 
 
 def known_origin(text: str, reports: Reports) -> str:
-    """The origin of the database that `text` means. Raises UsageProblem when there is none, or more than one."""
+    """Return the origin of the database that `text` means: an origin, a URL of it, or its host alone (with its port or
+    without) where only one origin has it. Raises UsageProblem when it means none, or more than one."""
     return known_origins((text,), reports)[0]
 
 
 def known_origins(texts: tuple[str, ...], reports: Reports) -> tuple[str, ...]:
-    """The origins that `texts` mean: an origin, a URL of it, or its host alone (with its port or without) where only
-    one origin has it.
-
-    Raises UsageProblem when one of them means none, or more than one.
-    """
+    """Return the origins that `texts` mean, as `known_origin` does, each once."""
     names = [one.origin for one in reports.origins_changed(0).rows]
     return tuple(dict.fromkeys(_known(text, names) for text in texts))
 
@@ -274,19 +260,18 @@ def known_origins(texts: tuple[str, ...], reports: Reports) -> tuple[str, ...]:
 def _known(text: str, names: list[str]) -> str:
     from tui_crawler.domain.url import CrawlUrl, normalise, without_userinfo
 
-    url = normalise(text if "://" in text else f"https://{text}")
-    if isinstance(url, CrawlUrl) and url.origin in names and "://" in text:
-        return url.origin
-    if isinstance(url, CrawlUrl) and "://" not in text:
+    has_scheme = "://" in text
+    url = normalise(text if has_scheme else f"https://{text}")
+    same: list[str] = []
+    if isinstance(url, CrawlUrl) and has_scheme:
+        same = [url.origin] if url.origin in names else []
+    elif isinstance(url, CrawlUrl):
         authority = url.origin.partition("://")[2]
         same = [name for name in names if name.partition("://")[2] == authority]
         same = same or [name for name in names if _PORT.sub("", name.partition("://")[2]) == authority]
-        if len(same) == 1:
-            return same[0]
-        if same:
-            named = ", ".join(same[:_NAMED]) + (" …" if len(same) > _NAMED else "")
-            raise UsageProblem(f"{text!r} means more than one origin: {named}", hint="name one whole")
-    raise UsageProblem(
-        f"no origin {without_userinfo(text)!r} is known here{did_you_mean(text, names)}",
-        hint="tui-crawler status lists them",
-    )
+    if len(same) == 1:
+        return same[0]
+    if same:
+        raise UsageProblem(f"{text!r} means more than one origin: {_first(same)}", hint="name one whole")
+    wrong = f"no origin {without_userinfo(text)!r} is known here{did_you_mean(text, names)}"
+    raise UsageProblem(wrong, hint="tui-crawler status lists them")

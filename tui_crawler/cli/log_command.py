@@ -42,13 +42,11 @@ def declare(commands: CommandSet) -> None:
         examples=("log --limit 50", "log --origin example.org --follow --attempts"),
     )
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
-    parser.add_argument(
-        "--limit", type=positive, metavar="N", default=USUAL_LIMIT, help=f"so many entries (default: {USUAL_LIMIT})"
-    )
+    limit = f"so many entries (default: {USUAL_LIMIT})"
+    parser.add_argument("--limit", type=positive, metavar="N", default=USUAL_LIMIT, help=limit)
     parser.add_argument("--follow", action="store_true", help="continue with what happens, until interrupted")
-    parser.add_argument(
-        "--attempts", action="store_true", help="show the attempts, too: what was requested and how it ended"
-    )
+    attempts = "show the attempts, too: what was requested and how it ended"
+    parser.add_argument("--attempts", action="store_true", help=attempts)
     add_common(parser, "one JSON value on stdout, with --follow one an entry")
 
 
@@ -73,45 +71,39 @@ class ActivityLog:
     """The logs of a database as one, and how far it was read; with `attempts` the log of these, too."""
 
     def __init__(self, reports: Reports, origin: str, *, attempts: bool = False) -> None:
-        self._reports = reports
-        self._origin = origin
-        self._attempts = attempts
-        self._attempt_id = 0
+        self._reports, self._origin, self._attempts = reports, origin, attempts
+        self._attempt_id = self._activity_id = self._action_id = 0
         self._version = 0  # of the database when it was last read
-        self._activity_id = 0
         self._waiting: set[int] = set()  # actions that were read before they were carried out
-        self._action_id = 0
 
     def newest(self, limit: int) -> list[Entry]:
-        """The newest entries, the oldest of them first. Actions that still wait are among them."""
+        """Return the newest entries, the oldest of them first. Actions that still wait are among them."""
         self._version = self._reports.data_version()
-        activity = self._reports.activity(limit, self._origin)
-        actions = self._reports.actions(max(limit, _ACTIONS))
-        self._activity_id = activity[0].activity_id if activity else 0
-        self._action_id = actions[0].action_id if actions else 0
-        self._waiting = {one.action_id for one in actions if not one.applied}
-        merged = _by_time(activity, filter(self._concerned, actions), self._newer_attempts(limit))
-        return merged[-limit:]
-
-    def _newer_attempts(self, limit: int) -> Sequence[AttemptView]:
-        found = self._reports.attempts(self._origin, 0, self._attempt_id, limit) if self._attempts else ()
-        self._attempt_id = max([self._attempt_id, *(one.attempt_id for one in found[:1])])
-        return found
+        activity, actions, attempts = self._read(limit, max(limit, _ACTIONS))
+        return _by_time(activity, filter(self._concerned, actions), attempts)[-limit:]
 
     def more(self) -> list[Entry]:
-        """What was written since, and the actions that were carried out since."""
+        """Return what was written since, and the actions that were carried out since."""
         if (version := self._reports.data_version()) == self._version:
             return []
-        activity = self._reports.activity(_ALL, self._origin, self._activity_id)
-        newest = self._reports.actions(_ACTIONS)
-        attempts = self._newer_attempts(_ALL)
+        activity, actions, attempts = self._read(_ALL, _ACTIONS)
         self._version = version  # all was read
-        self._activity_id = max([self._activity_id, *(one.activity_id for one in activity[:1])])
+        return _by_time(activity, (one for one in actions if one.applied and self._concerned(one)), attempts)
+
+    def _read(
+        self, limit: int, most: int
+    ) -> tuple[Sequence[ActivityView], Sequence[ActionView], Sequence[AttemptView]]:
+        """Read what is new, or waited, the newest first; at most `limit` entries, or `most` actions."""
         known, waited = self._action_id, self._waiting
+        activity = self._reports.activity(limit, self._origin, self._activity_id)
+        newest = self._reports.actions(most)
+        attempts = self._reports.attempts(self._origin, 0, self._attempt_id, limit) if self._attempts else ()
         actions = [one for one in newest if one.action_id > known or one.action_id in waited]
+        self._activity_id = max([self._activity_id, *(one.activity_id for one in activity[:1])])
+        self._attempt_id = max([self._attempt_id, *(one.attempt_id for one in attempts[:1])])
         self._action_id = max([known, *(one.action_id for one in actions)])
         self._waiting = {one.action_id for one in actions if not one.applied}
-        return _by_time(activity, (one for one in actions if one.applied and self._concerned(one)), attempts)
+        return activity, actions, attempts
 
     def _concerned(self, action: ActionView) -> bool:
         if not self._origin or action.target == "all":
@@ -127,8 +119,8 @@ def follow(
     wait: Callable[[float], None],
     note: Callable[[str], None],
 ) -> None:
-    """Tells entries, then whatever is written, until nobody listens: `tell` answers False. What holds the database up
-    is noted once, until it has passed."""
+    """Show entries, then whatever is written, until `tell` returns False. What holds the database up is noted once,
+    until it has passed."""
     held_up = False
     while all(tell(entry) for entry in entries):
         try:
@@ -144,9 +136,8 @@ def follow(
 def _by_time(
     activity: Iterable[ActivityView], actions: Iterable[ActionView], attempts: Iterable[AttemptView]
 ) -> list[Entry]:
-    """The logs as one, the oldest first; at the same moment what was asked stands before what followed."""
-    rows: list[tuple[tuple[int, int, int], Entry]] = []
-    rows += [((one.at, 0, one.action_id), one) for one in actions]
+    """The logs as one, the oldest first; at the same moment what was asked comes before what followed."""
+    rows: list[tuple[tuple[int, int, int], Entry]] = [((one.at, 0, one.action_id), one) for one in actions]
     rows += [((one.ended_at, 1, one.attempt_id), one) for one in attempts]
     rows += [((one.at, 2, one.activity_id), one) for one in activity]
     return [entry for _, entry in sorted(rows, key=lambda row: row[0])]
@@ -174,20 +165,14 @@ def _line(entry: Entry, zone: tzinfo) -> str:
 
     if isinstance(entry, AttemptView):
         status = "-" if entry.http_status is None else entry.http_status
-        at, word, said = entry.ended_at, entry.kind, [f"{safe(entry.exit_code)} {status}", safe(entry.url, 2_048)]
-        said.append(safe(entry.message))
+        said = [f"{safe(entry.exit_code)} {status}", safe(entry.url, 2_048), safe(entry.message)]
+        at, word = entry.ended_at, entry.kind
     elif isinstance(entry, ActionView):
         more = command_line_of(entry).partition(f" {entry.target}")[2].strip()  # the delay, the reason of an exclusion
-        said = [safe(" ".join(filter(None, (entry.target, more)))), f"(asked by {safe(entry.who)}{_end(entry)})"]
+        refused = f"; refused: {safe(entry.error)}" if entry.error else "; taken back" * entry.undone
+        end = refused if entry.applied else "; waits to be carried out"
+        said = [safe(" ".join(filter(None, (entry.target, more)))), f"(asked by {safe(entry.who)}{end})"]
         at, word = entry.at, entry.action
     else:
         at, word, said = entry.at, entry.event, [safe(entry.origin), safe(what_happened(entry))]
     return f"{date_time(at, zone)}  {safe(word):<18}  {'  '.join(filter(None, said))}"
-
-
-def _end(action: ActionView) -> str:
-    if not action.applied:
-        return "; waits to be carried out"
-    if action.error:
-        return f"; refused: {safe(action.error)}"
-    return "; taken back" if action.undone else ""

@@ -29,7 +29,7 @@ class CommandParser(argparse.ArgumentParser):
     """A parser that raises UsageProblem for a wrong option; options are never abbreviated."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """As argparse does, but raises UsageProblem with the nearest option for one that does not exist."""
+        """Do as argparse does, but raise UsageProblem with the nearest option for one that does not exist."""
         if self._subparsers is None and args is not None:  # else what stands behind the command is none of its own
             self.check_options(takewhile(lambda word: word != "--", args))
         found, rest = super().parse_known_args(args, namespace)
@@ -37,21 +37,17 @@ class CommandParser(argparse.ArgumentParser):
         return found, rest
 
     def check_options(self, words: Iterable[str]) -> None:
-        """Raises UsageProblem with the nearest option for the first of these words that is none of this command."""
+        """Raise UsageProblem with the nearest option for the first of these words that is none of this command."""
         for word in words:
             name = word.partition("=")[0]
             if name.startswith("--") and " " not in word and name not in self._option_string_actions:
-                shown = (
-                    option
-                    for action in self._actions
-                    if action.help != argparse.SUPPRESS
-                    for option in action.option_strings
-                )
-                near = nearest(name[2:], (option[2:] for option in shown if option.startswith("--")))
+                options = self._option_string_actions.items()
+                shown = [option[2:] for option, one in options if option[:2] == "--" and one.help != argparse.SUPPRESS]
+                near = nearest(name[2:], shown)
                 self.error(f"unrecognized arguments: {word}" + (f"; did you mean --{near}?" if near else ""))
 
     def error(self, message: str) -> NoReturn:
-        """Raises UsageProblem with the message of argparse."""
+        """Raise UsageProblem with the message of argparse."""
         raise UsageProblem(message, hint=f"see {self.prog} --help")
 
     def _print_message(self, message: str, file: object = None) -> None:
@@ -80,29 +76,10 @@ class CommandSet:
         self.names: list[str] = []
 
     def add(
-        self, name: str, summary: str, execute: Execute, description: str = "", examples: Sequence[str] = ()
+        self, name: str, summary: str, execute: Execute | None, description: str = "", examples: Sequence[str] = ()
     ) -> CommandParser:
-        """Declares a command. `summary` is its line in the list, `description` opens its own help, `examples` are lines
+        """Declare a command. `summary` is its line in the list, `description` opens its own help, `examples` are lines
         that do something real, as one types them; one that begins with the command is given the program's name."""
-        parser = self._parser(name, summary, description, examples)
-        parser.set_defaults(execute=execute)
-        return parser
-
-    def group(
-        self,
-        name: str,
-        summary: str,
-        execute: Execute | None = None,
-        description: str = "",
-        examples: Sequence[str] = (),
-    ) -> CommandSet:
-        """Declares a group of commands under one word, which is a command by itself if it has an `execute`."""
-        parser = self._parser(name, summary, description, examples)
-        if execute is not None:
-            parser.set_defaults(execute=execute)
-        return CommandSet(parser, required=execute is None)
-
-    def _parser(self, name: str, summary: str, description: str, examples: Sequence[str]) -> CommandParser:
         self.names.append(name)
         parser: CommandParser = self._actions.add_parser(
             name,
@@ -114,29 +91,36 @@ class CommandSet:
         command = parser.prog.removeprefix(f"{PROGRAM} ")
         lines = (f"{PROGRAM} {line}" if line.startswith(command) else line for line in examples)
         parser.epilog = "\n  ".join(("examples:", *lines)) if examples else ""
+        if execute is not None:
+            parser.set_defaults(execute=execute)
         return parser
+
+    def group(
+        self,
+        name: str,
+        summary: str,
+        execute: Execute | None = None,
+        description: str = "",
+        examples: Sequence[str] = (),
+    ) -> CommandSet:
+        """Declare a group of commands under one word, which is a command by itself if it has an `execute`."""
+        parser = self.add(name, summary, execute, description, examples)
+        return CommandSet(parser, required=execute is None)
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
     """`--db` and `--config`, on either side of the command; and `--quiet`."""
-    parser.add_argument(
-        "--db",
-        metavar="PATH",
-        default=argparse.SUPPRESS,
-        help="the database (else TUI_CRAWLER_DB, the one of --config, the one of ./tui-crawler.yaml, "
-        "the only *.db here)",
-    )
-    parser.add_argument(
-        "--config", metavar="CONFIG", default=argparse.SUPPRESS, help="a configuration file, for the database it names"
-    )
+    db = "the database (else TUI_CRAWLER_DB, the one of --config, the one of ./tui-crawler.yaml, the only *.db here)"
+    config = "a configuration file, for the database it names"
+    parser.add_argument("--db", metavar="PATH", default=argparse.SUPPRESS, help=db)
+    parser.add_argument("--config", metavar="CONFIG", default=argparse.SUPPRESS, help=config)
     add_quiet(parser)
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """`--quiet`."""
-    parser.add_argument(
-        "--quiet", action="store_true", default=argparse.SUPPRESS, help="nothing but the answer and errors"
-    )
+    quiet = "nothing but the answer and errors"
+    parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=quiet)
 
 
 def add_json(parser: argparse.ArgumentParser, what: str, *, of_group: bool = False) -> None:
@@ -155,13 +139,8 @@ def add_common(
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """`--workers`, of what crawls."""
-    parser.add_argument(
-        "--workers",
-        type=_workers,
-        metavar="N",
-        default=1,
-        help="crawl with N processes, each of which takes its share of the origins; auto: one for each core but one",
-    )
+    processes = "crawl with N processes, each of which takes its share of the origins; auto: one for each core but one"
+    parser.add_argument("--workers", type=_workers, metavar="N", default=1, help=processes)
 
 
 def _workers(text: str) -> int:
@@ -175,19 +154,10 @@ def _workers(text: str) -> int:
 def add_watching(parser: argparse.ArgumentParser) -> None:
     """`--metrics`, `--on-event` and `--allow-impolite`, of what crawls."""
     add_impolite(parser)
-    parser.add_argument(
-        "--metrics",
-        type=_address,
-        metavar="[HOST:]PORT",
-        help="answer Prometheus there while it crawls (docs/metrics.md), on loopback unless a host is named",
-    )
-    parser.add_argument(
-        "--on-event",
-        type=_command,
-        metavar="COMMAND",
-        default=(),
-        help="start this program, without a shell, and tell it alarms as JSON lines on its stdin",
-    )
+    metrics = "answer Prometheus there while it crawls (docs/metrics.md), on loopback unless a host is named"
+    alarms = "start this program, without a shell, and tell it alarms as JSON lines on its stdin"
+    parser.add_argument("--metrics", type=_address, metavar="[HOST:]PORT", help=metrics)
+    parser.add_argument("--on-event", type=_command, metavar="COMMAND", default=(), help=alarms)
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -215,9 +185,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-requests", type=positive, metavar="N", help="end the run after N requests")
     parser.add_argument("--recheck", action="store_true", help="ask once in this run whether done pages have changed")
     parser.add_argument("--force-recrawl", action="store_true", help="fetch every done page once in this run")
-    parser.add_argument(
-        "--new-run", action="store_true", help="begin a new run even if the last one could be continued"
-    )
+    new_run = "begin a new run even if the last one could be continued"
+    parser.add_argument("--new-run", action="store_true", help=new_run)
     parser.add_argument("--user-agent", metavar="UA", help="the User-Agent of this run")
     parser.add_argument("--own", action="store_true", help="the sites of the seeds are yours (own_sites)")
     add_ignore_database_name(parser)
@@ -230,25 +199,22 @@ def add_impolite(parser: argparse.ArgumentParser) -> None:
 
 def add_ignore_database_name(parser: argparse.ArgumentParser) -> None:
     """`--ignore-database-name`, which takes the guard of design U off."""
-    parser.add_argument(
-        "--ignore-database-name",
-        action="store_true",
-        help="open the database even if it is not the one the configuration asks for",
-    )
+    ignored = "open the database even if it is not the one the configuration asks for"
+    parser.add_argument("--ignore-database-name", action="store_true", help=ignored)
 
 
 def positive(text: str) -> int:
     """A whole number from 1 on; for `type=`."""
-    if text.isascii() and text.isdigit() and len(text) <= 18 and int(text) > 0:
-        return int(text)
+    if text.strip("0"):
+        return natural(text, "above 0")
     raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
 
 
-def natural(text: str) -> int:
+def natural(text: str, words: str = "from 0 on") -> int:
     """A whole number from 0 on; for `type=`."""
     if text.isascii() and text.isdigit() and len(text) <= 18:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {words}")
 
 
 def duration(text: str) -> int:
@@ -268,13 +234,11 @@ def moment(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
         return int(text)
     try:
-        found = None if text.isdigit() else datetime.fromisoformat(text)
+        found = datetime.fromisoformat("" if text.isdigit() else text)
     except ValueError:
-        found = None
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither epoch milliseconds nor a date like 2026-01-31")
-    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)
+        wrong = f"{text!r} is neither epoch milliseconds nor a date like 2026-01-31"
+        raise argparse.ArgumentTypeError(wrong) from None
+    return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def port(text: str) -> int:

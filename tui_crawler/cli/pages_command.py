@@ -51,13 +51,8 @@ def declare(commands: CommandSet) -> None:
         examples=("pages probe https://example.org/large.iso",),
     )
     probe.add_argument("urls", metavar="URL", nargs="+", help="what to look at; its origin has to be crawled here")
-    probe.add_argument(
-        "--wait",
-        type=duration,
-        metavar="DURATION",
-        default=PROBE_WAIT_MS,
-        help="how long to wait for the answers of a live run (default: 1m)",
-    )
+    wait = "how long to wait for the answers of a live run (default: 1m)"
+    probe.add_argument("--wait", type=duration, metavar="DURATION", default=PROBE_WAIT_MS, help=wait)
     limbo = group.add(
         "limbo",
         "list pages that were claimed for too long",
@@ -107,30 +102,27 @@ def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
     name, urls = _name(arguments.name), crawl_urls(arguments.urls)
     if arguments.pattern:
         check_pattern("--pattern", arguments.pattern)
-    database = existing_database(arguments)
-    origins, job = _known(database, tuple(arguments.origin), arguments.job)
-    command = StashPages(name, urls, origins, arguments.pattern, job)
+    database, origins = _known(arguments, tuple(arguments.origin))
+    command = StashPages(name, urls, origins, arguments.pattern, arguments.job)
     return _move(database, command, "stashed", "no READY page matches", arguments, printer)
 
 
 def _unstash(arguments: argparse.Namespace, printer: Printer) -> int:
-    name, database = _name(arguments.name), existing_database(arguments)
-    command = UnstashPages(name, arguments.limit, _known(database, (), arguments.job)[1])
+    name, (database, _) = _name(arguments.name), _known(arguments)
+    command = UnstashPages(name, arguments.limit, arguments.job)
     return _move(database, command, "put back", "the stash is empty", arguments, printer)
 
 
 def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
-    name, database = _name(arguments.name), existing_database(arguments)
-    command = SetDripfeed(name, arguments.ready, _known(database, (), arguments.job)[1])
+    name, (database, _) = _name(arguments.name), _known(arguments)
+    command = SetDripfeed(name, arguments.ready, arguments.job)
     nothing = "no page put back now" if arguments.ready else "the dripfeed has ended"
     return _move(database, command, "put back", nothing, arguments, printer)
 
 
 def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
-    reason = one_line("--reason", arguments.reason, LONGEST_REASON)
-    if not reason:
-        raise UsageProblem("--reason is empty", hint="say why the pages are taken back; it is kept with the action")
-    urls = crawl_urls(arguments.urls)
+    hint = "say why the pages are taken back; it is kept with the action"
+    reason, urls = _said("--reason", arguments.reason, LONGEST_REASON, hint), crawl_urls(arguments.urls)
     if urls and arguments.older is not None:
         raise UsageProblem("name URLs, or how long pages were claimed with --older, not both")
     database = existing_database(arguments)
@@ -169,40 +161,40 @@ def _move(
     database: DatabasePlace, command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer
 ) -> int:
     def tell(_: object, after: object) -> Iterator[str]:
-        match after:
-            case {"pages": dict(pages)} if pages:
-                yield f"{plural(sum(pages.values()), 'page')} {done}"
-                yield from (f"  {count(number)} {safe(str(origin))}" for origin, number in pages.items())
-            case _:
-                yield nothing
+        pages = after.get("pages") if isinstance(after, dict) else None
+        yield f"{plural(sum(pages.values()), 'page')} {done}" if pages else nothing
+        yield from (f"  {count(number)} {safe(str(origin))}" for origin, number in (pages or {}).items())
 
     return carry_out_all(database, (command,), tell, printer, as_json=arguments.json)
 
 
 def _answer_line(answer: dict[str, Any]) -> str:
     status, took = answer["http_status"], answer["response_ms"]
-    code = safe(str(answer["exit_code"])) or "not asked"
+    code, url = safe(str(answer["exit_code"])) or "not asked", safe(str(answer["url"]), 2_048)
     message = f"  ({safe(str(answer['message']), 200)})" if answer["message"] else ""
-    return (
-        f"{code:<24} {status if isinstance(status, int) else '-':>3} "
-        f"{seconds(took) if isinstance(took, int) else '-':>6}  {safe(str(answer['url']), 2_048)}{message}"
-    )
+    return f"{code:<24} {'-' if status is None else status:>3} {seconds(took):>6}  {url}{message}"
 
 
 def _name(text: str) -> str:
-    name = one_line("the name of the stash", text, LONGEST_NAME)
-    if not name:
-        raise UsageProblem("the name of the stash is empty")
-    return name
+    return _said("the name of the stash", text, LONGEST_NAME)
 
 
-def _known(database: DatabasePlace, origins: tuple[str, ...], job: str) -> tuple[tuple[str, ...], str]:
-    if not origins and not job:
-        return (), ""
+def _said(what: str, text: str, longest: int, hint: str = "") -> str:
+    said = one_line(what, text, longest)
+    if not said:
+        raise UsageProblem(f"{what} is empty", hint=hint)
+    return said
+
+
+def _known(arguments: argparse.Namespace, origins: tuple[str, ...] = ()) -> tuple[DatabasePlace, tuple[str, ...]]:
+    """Return the database and the origins that are meant. Raises UsageProblem, also for a job that is not known."""
+    database = existing_database(arguments)
+    if not origins and not arguments.job:
+        return database, ()
     with reports_of(database) as reports:
-        if job:
-            known_jobs((job,), reports)
-        return known_origins(origins, reports) if origins else (), job
+        if arguments.job:
+            known_jobs((arguments.job,), reports)
+        return database, known_origins(origins, reports) if origins else ()
 
 
 def _older_ms(database: DatabasePlace, arguments: argparse.Namespace, printer: Printer) -> int:
@@ -210,7 +202,8 @@ def _older_ms(database: DatabasePlace, arguments: argparse.Namespace, printer: P
     from tui_crawler.config.schema import Config
     from tui_crawler.wiring.origin_settings import kept_config
 
-    older: int | None = arguments.older
-    if older is None and (kept := kept_config(database)) is None:
+    if arguments.older is not None:
+        return int(arguments.older)
+    if (kept := kept_config(database)) is None:
         printer.note(f"{database} keeps no configuration: storage.limbo is its default")
-    return (kept or Config(())).storage.limbo_ms if older is None else older
+    return (kept or Config(())).storage.limbo_ms

@@ -37,13 +37,10 @@ URL_LIMIT = 2_048
 """The longest URL in a table, in characters."""
 
 MOST_WAITING = 10_000
-"""So many lines wait for a reader that stands still; what does not fit is left out and counted."""
+"""How many lines wait for a reader that takes none; what does not fit is left out and counted."""
 
-STILL_S = 5.0
-"""A reader that takes nothing for so long is not waited for at the end, in seconds."""
-
-HURRY_S = 0.3
-"""So long each output is waited for at the end of what was stopped, in seconds."""
+STILL_S, HURRY_S = 5.0, 0.3
+"""How long (s) the end waits for a reader that takes nothing; and for each output, after a stop."""
 
 GAP = 2
 """Cells between two columns of a table."""
@@ -52,11 +49,9 @@ _GONE = frozenset({errno.EPIPE, errno.EIO})
 
 
 class LineQueue(io.TextIOBase):
-    """A stream behind a bounded queue and a thread of its own: who writes never waits for who reads.
-
-    Once it is full, pieces are left out until half of it is taken; `left_out` makes the piece that then tells how many.
-    `ending`: what comes now always fits.
-    """
+    """A stream behind a bounded queue and a thread of its own: who writes never waits for who reads. Once it is full,
+    pieces are left out until half of it is taken; `left_out` makes the piece that then says how many. `ending`: what
+    comes now always fits."""
 
     def __init__(self, stream: Stream, left_out: Callable[[int], str]) -> None:
         self._stream = stream
@@ -73,7 +68,7 @@ class LineQueue(io.TextIOBase):
         return self._pieces.unfinished_tasks
 
     def write(self, text: str) -> int:
-        """Takes a piece at once, or leaves it out. Raises OSError for what the thread has met."""
+        """Queue a piece, or leave it out. Raises OSError for what the thread has met."""
         if self._error is not None:
             raise self._error
         most = MOST_WAITING // 2 if self._full else MOST_WAITING
@@ -89,20 +84,20 @@ class LineQueue(io.TextIOBase):
         return len(text)
 
     def finish(self, still_s: float, most_s: float = math.inf) -> int:
-        """Waits until everything is taken, nothing was for `still_s` seconds, or `most_s` are over; answers how many
-        pieces were not taken. A reader that has gone away is none, and none is waited for that has room for more: then
-        it is the thread that is late."""
+        """Wait until everything is taken, nothing was for `still_s` seconds, or `most_s` are over; return how many
+        pieces were not taken. While the stream has room, the thread is late, not the reader: that is waited for."""
+
+        def has_room() -> bool:
+            with contextlib.suppress(OSError, ValueError):
+                return bool(select.select([], [self._stream.fileno()], [], 0)[1])
+            return False
+
         until, before = time.monotonic() + most_s, -1
         with self._pieces.all_tasks_done:
-            while self.pending and (self._has_room() or (self.pending != before and time.monotonic() < until)):
+            while self.pending and (has_room() or (self.pending != before and time.monotonic() < until)):
                 before = self.pending
                 self._pieces.all_tasks_done.wait(still_s)
         return 0 if self._error else self._lost + self.pending
-
-    def _has_room(self) -> bool:
-        with contextlib.suppress(OSError, ValueError):
-            return bool(select.select([], [self._stream.fileno()], [], 0)[1])
-        return False
 
     def _hand_on(self) -> None:
         while True:
@@ -115,8 +110,8 @@ class LineQueue(io.TextIOBase):
             self._pieces.task_done()
 
     def _write_out(self, text: str) -> None:
-        """By the descriptor where there is one: lines stay whole, and Python's own buffer empty and unlocked, which the
-        interpreter flushes at its end while this thread may still stand."""
+        """Write by the descriptor where there is one: Python's own buffer, which the interpreter flushes at its end
+        while this thread may be blocked, stays empty and unlocked."""
         try:
             descriptor = self._stream.fileno()
         except (OSError, ValueError):
@@ -132,49 +127,37 @@ class LineQueue(io.TextIOBase):
 
 
 class Printer:
-    """Two streams and the wish for quiet. A reader that has gone away closes an output and raises nothing.
-
-    `failed`: there is an answer that could not be written, though nobody has gone away.
-    """
+    """Two streams; `quiet` leaves out notes. A reader that has gone away closes an output and raises nothing. `failed`:
+    an answer could not be written, though nobody has gone away."""
 
     def __init__(self, out: Stream, err: Stream, *, quiet: bool = False) -> None:
-        """`quiet` leaves out notes; answers and errors stay."""
-        self._out: Stream = out
-        self._err: Stream = err
+        self._out, self._err, self.quiet = out, err, quiet
         self._still_s, self._most_s = STILL_S, math.inf
-        self.quiet = quiet
-        self.closed = False
-        self.failed = False
+        self.closed = self.failed = False
 
     def queue(self, left_out: Callable[[int], str]) -> LineQueue:
-        """From now on nothing that is printed waits for its reader; answers the queue before stdout. `left_out` makes
-        the line that tells how many are missing there."""
+        """Print through queues from now on, so that nothing waits for its reader; return the one before stdout.
+        `left_out` makes the line that says how many are missing there."""
         self._out = out = LineQueue(self._out, left_out)
         self._err = LineQueue(self._err, lambda number: f"{number} lines are missing here\n")
         return out
 
     def end(self, *, hurry: bool) -> None:
-        """What comes now are the last lines; in a `hurry` their reader is not waited for any more."""
+        """Announce the last lines; in a `hurry` their reader is not waited for."""
         if isinstance(self._out, LineQueue):
             self._out.ending = True
         if hurry:
             self._still_s = self._most_s = HURRY_S
 
     def finish(self) -> None:
-        """Waits for who reads what was queued, as long as it takes some; what it did not take is counted on stderr."""
-        if not isinstance(self._out, LineQueue):
-            return
-        lost = self._out.finish(self._still_s, self._most_s)
-        if lost:
+        """Wait for the reader of what was queued, as long as it takes some; count on stderr what it did not take."""
+        if isinstance(self._out, LineQueue) and (lost := self._out.finish(self._still_s, self._most_s)):
             self.error(f"{lost} lines of output were not taken by their reader")
         if isinstance(self._err, LineQueue):
             self._err.finish(HURRY_S, HURRY_S)
 
     def line(self, text: str = "") -> bool:
-        """Prints one line of the answer and hands it on at once; control characters are spelled out.
-
-        Answers whether somebody still reads.
-        """
+        """Print one line of the answer at once, control characters spelled out. Return whether somebody still reads."""
         return self.text(safe(_readable(text), LINE_LIMIT) + "\n")
 
     def lines(self, texts: Iterable[str]) -> None:
@@ -184,53 +167,55 @@ class Printer:
                 return
 
     def document(self, value: object) -> bool:
-        """Prints one JSON value on a line of its own, in ASCII. Answers whether somebody still reads."""
-        return self.text(as_json(value) + "\n")
-
-    def members(self, document: Mapping[str, object]) -> None:
-        """Prints a JSON object, of a member that is an iterator value by value, however many there are."""
+        """Print one JSON value in ASCII, on a line of its own unless a member of it is an iterator, which is printed
+        value by value, however many there are. Return whether somebody still reads."""
+        if not isinstance(value, dict) or not any(isinstance(one, Iterator) for one in value.values()):
+            return self.text(as_json(value) + "\n")
         opening = "{"
-        for key, value in document.items():
-            self.text(f"{opening}{as_json(key)}: " + ("[" if isinstance(value, Iterator) else as_json(value)))
+        for key, member in value.items():
+            self.text(f"{opening}{as_json(key)}: " + ("[" if isinstance(member, Iterator) else as_json(member)))
             opening, separator = ",\n", "\n"
-            for one in value if isinstance(value, Iterator) else ():
-                if not self.text(separator + as_json(one)):
-                    return
-                separator = ",\n"
-            self.text("\n]" if isinstance(value, Iterator) else "")
-        self.text("}\n")
+            if isinstance(member, Iterator):
+                for one in member:
+                    if not self.text(separator + as_json(one)):
+                        return False
+                    separator = ",\n"
+                self.text("\n]")
+        return self.text("}\n")
 
     def answer(self, as_json: bool, document: Mapping[str, object], lines: Iterable[str]) -> int:
-        """Prints an answer as one JSON value, else as lines for a person; answers the exit status."""
-        if not as_json:
-            self.lines(lines)
-        elif any(isinstance(value, Iterator) for value in document.values()):
-            self.members(document)
-        else:
+        """Print an answer as one JSON value, else as lines for a person; return the exit status."""
+        if as_json:
             self.document(document)
+        else:
+            self.lines(lines)
         return ExitStatus.ok
 
     def relation(
         self, name: str, relation: Relation[R], records: Sequence[R], *, as_json: bool, nothing: str = ""
     ) -> int:
-        """Prints records as one JSON value, else as a table, or that there are none; answers the exit status."""
+        """Print records as one JSON value, else as a table, or that there are none; return the exit status."""
         lines = table(relation, records) if records else (nothing or relation.nothing,)
         return self.answer(as_json, {name: iter(relation.documents(records))}, lines)
 
     def note(self, text: str) -> None:
         """Prints a message to stderr, unless quiet is wished."""
         if not self.quiet:
-            self._tell(text)
+            self.detail(text)
 
     def error(self, text: str) -> None:
-        self._tell(f"tui-crawler: {text}")
+        self.detail(f"tui-crawler: {text}")
 
     def detail(self, text: str, limit: int = LINE_LIMIT) -> None:
         """Print a further line of an error to stderr, at most `limit` characters of it."""
-        self._tell(text, limit)
+        try:
+            self._err.write(safe(text, limit) + "\n")
+            self._err.flush()
+        except (OSError, ValueError):
+            _silence(self._err)
 
     def text(self, text: str) -> bool:
-        """Prints a piece of our own text as it is. Answers whether somebody still reads."""
+        """Print a piece of our own text unchanged. Return whether somebody still reads."""
         if self.closed:
             return False
         try:
@@ -245,17 +230,10 @@ class Printer:
                 return not self.failed
         return not self.closed
 
-    def _tell(self, text: str, limit: int = LINE_LIMIT) -> None:
-        try:
-            self._err.write(safe(text, limit) + "\n")
-            self._err.flush()
-        except (OSError, ValueError):
-            _silence(self._err)
-
 
 class Progress:
-    """Tells on stderr how many things were done so far, in place and in a few words ("URLs judged"); silent where that
-    is no terminal, and in the first second."""
+    """How many things were done so far, on stderr, in place and in a few words ("URLs judged"); silent where that is no
+    terminal, and in the first second."""
 
     def __init__(self, words: str) -> None:
         self._words = words
@@ -269,15 +247,15 @@ class Progress:
             print(f"\r{count:,} {self._words}".replace(",", " "), end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Takes the line away again."""
+        """Remove the line."""
         if self._shown:
             self._shown = False
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def standard_printer() -> Printer:
-    """The printer on the standard streams as they are now. Those that the parent has closed take nothing, and no file
-    gets their numbers."""
+    """Return the printer on the standard streams as they are now. Those that the parent has closed take nothing, and no
+    file gets their numbers."""
     number = 0
     while number <= 2:
         number = os.open(os.devnull, os.O_RDONLY)
@@ -299,7 +277,7 @@ def picked(record: object, *names: str) -> dict[str, object]:
 
 
 def safe(text: str, *limit: int) -> str:
-    """As `safe` of console.safe_text, which is loaded with the first text that is shown; help shows none."""
+    """Return `text.safe_text.safe`, which is loaded with the first text that is shown; help shows none."""
     from tui_crawler.text import safe_text
 
     return safe_text.safe(text, *limit)
@@ -316,14 +294,10 @@ def _readable(text: str) -> str:
 
 def _silence(stream: Stream) -> None:
     """Points a dead standard stream at nothing, so that the interpreter's last flush finds no broken pipe."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         dead = stream.fileno()
         nothing = os.open(os.devnull, os.O_WRONLY)
-    except (OSError, ValueError):
-        return
-    try:
         os.dup2(nothing, dead)
-    finally:
         os.close(nothing)
 
 
@@ -355,7 +329,7 @@ def columns(
         yield line if squeeze is None else clip(line, squeeze.width)
 
 
-def table(relation: Relation[R], records: Iterable[R], squeeze: ColumnFit | None = None) -> Iterator[str]:
+def table(relation: Relation[R], records: Iterable[R]) -> Iterator[str]:
     """The lines of a table of records."""
     from tui_crawler.text.cells import Present, cell_text
 
@@ -365,25 +339,21 @@ def table(relation: Relation[R], records: Iterable[R], squeeze: ColumnFit | None
         for record in records
     ]
     right = frozenset(at for at, one in enumerate(shown) if one.align == "right")
-    return columns([one.title for one in shown], rows, right, squeeze)
+    return columns([one.title for one in shown], rows, right)
 
 
 def _squeezed(whole: Sequence[int], squeeze: ColumnFit) -> dict[int, int]:
     """The columns that stay, with their widths."""
     left = dict(enumerate(whole))
     for index in squeeze.drops:
-        if _total(min(width, squeeze.shrinks.get(one, width)) for one, width in left.items()) <= squeeze.width:
+        least = sum(min(width, squeeze.shrinks.get(one, width)) for one, width in left.items())
+        if least + GAP * (len(left) - 1) <= squeeze.width:
             break
         del left[index]
-    for index, least in squeeze.shrinks.items():
-        excess = _total(left.values()) - squeeze.width
-        left[index] = max(min(least, left[index]), left[index] - max(0, excess))
+    for index, narrow in squeeze.shrinks.items():
+        excess = sum(left.values()) + GAP * (len(left) - 1) - squeeze.width
+        left[index] = max(min(narrow, left[index]), left[index] - max(0, excess))
     return left
-
-
-def _total(widths: Iterable[int]) -> int:
-    each = tuple(widths)
-    return sum(each) + GAP * (len(each) - 1)
 
 
 def local_zone() -> tzinfo:

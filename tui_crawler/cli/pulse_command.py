@@ -18,6 +18,7 @@ from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     SPANS_MS,
     LatencyPhase,
+    Pulse,
     PulseCount,
     PulseOf,
     PulseScope,
@@ -26,7 +27,6 @@ from tui_crawler.domain.history.pulse import (
 
 if TYPE_CHECKING:
     from tui_crawler.console.pulse.rows import Charts
-    from tui_crawler.domain.history.pulse import Pulse, PulseCount
 
 _WIDTH, _LARGEST = 100, 160
 _HEIGHT = 7
@@ -46,14 +46,12 @@ def declare(commands: CommandSet) -> None:
     whose = parser.add_mutually_exclusive_group()
     for scope in (PulseScope.origin, PulseScope.job, PulseScope.worker):
         whose.add_argument(f"--{scope.name}", metavar="NAME", help=f"of this {scope.name} alone")
-    parser.add_argument(
-        "--span", type=duration, default=HOUR_MS, metavar="TIME", help="so long, 1m to 30d (default: 1h)"
-    )
+    span = "so long, 1m to 30d (default: 1h)"
+    parser.add_argument("--span", type=duration, default=HOUR_MS, metavar="TIME", help=span)
     add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `pulse`. Raises UsageProblem."""
     from tui_crawler.console.pulse.rows import Charts
 
     span: int = arguments.span
@@ -82,26 +80,13 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
             for phase in LatencyPhase
         }
         gauges = pulse.gauges[place]
-        rows.append(
-            {
-                "at": pulse.span.at(place),
-                **picked(count or PulseCount(), "attempts pages failed bytes"),
-                "pages_per_s": charts.pages[place],
-                "bytes_per_s": charts.bytes[place],
-                "latency_ms": latency,
-                "exit_codes": count.names() if count else {},
-                "gauges": asdict(gauges) if gauges else None,
-            }
-        )
+        rates = {"pages_per_s": charts.pages[place], "bytes_per_s": charts.bytes[place], "latency_ms": latency}
+        ends = {"exit_codes": count.names() if count else {}, "gauges": asdict(gauges) if gauges else None}
+        counts = picked(count or PulseCount(), "attempts pages failed bytes")
+        rows.append({"at": pulse.span.at(place)} | counts | rates | ends)
     marks = [{"at": mark.at, "kind": mark.kind.name, "words": mark.words, "who": mark.who} for mark in pulse.marks]
-    return {
-        "of": pulse.of.scope.name,
-        "name": pulse.of.name,
-        **picked(pulse.span, "since until"),
-        **picked(pulse, "step_ms sampled"),
-        "rows": rows,
-        "marks": marks,
-    }
+    document = {"of": pulse.of.scope.name, "name": pulse.of.name, **picked(pulse.span, "since until")}
+    return document | picked(pulse, "step_ms sampled") | {"rows": rows, "marks": marks}
 
 
 def _lines(charts: Charts) -> Iterator[str]:
@@ -119,7 +104,5 @@ def _lines(charts: Charts) -> Iterator[str]:
         yield safe(f"{one.name}: {one.says(charts.last)}{named and f'   {named}'}")
         for line in drawn(charts, one, width, _HEIGHT, dots, zone, None):
             yield safe("".join(text for text, _ in line).rstrip())
-    if pulse.marks:
-        yield ""
-    for mark in pulse.marks:
-        yield safe(mark_words(mark, zone))
+    yield from [""] * bool(pulse.marks)
+    yield from (safe(mark_words(mark, zone)) for mark in pulse.marks)

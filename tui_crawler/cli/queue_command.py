@@ -45,12 +45,9 @@ def declare(commands: CommandSet) -> None:
         "while a run is live.",
         examples=("queue build my-index.yaml --output segments",),
     )
-    build.add_argument(
-        "file", metavar="CONFIG", nargs="?", default=None, help="the configuration (else that of the newest run)"
-    )
-    build.add_argument(
-        "--output", metavar="DIR", help="the folder for the segments (else segments beside the database)"
-    )
+    folder = "the folder for the segments (else segments beside the database)"
+    build.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (else that of the newest run)")
+    build.add_argument("--output", metavar="DIR", help=folder)
     add_ignore_database_name(build)
     load = group.add(
         "load",
@@ -60,13 +57,8 @@ def declare(commands: CommandSet) -> None:
         "is the same segment. Of a folder the oldest segment that waits is loaded.",
         examples=("queue load", "queue load segments --all"),
     )
-    load.add_argument(
-        "place",
-        metavar="FILE",
-        nargs="?",
-        default=None,
-        help="a segment, or a folder (else segments beside the database)",
-    )
+    place = "a segment, or a folder (else segments beside the database)"
+    load.add_argument("place", metavar="FILE", nargs="?", help=place)
     load.add_argument("--all", action="store_true", help="load all segments of the folder that wait")
     for parser in (build, load):
         add_common(parser)
@@ -85,28 +77,22 @@ def _build(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.note(f"warning: {warning}")
     segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
     document = picked(built, "scanned found known refused") | {"segments": segments}
-    lines = [
-        f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
-        f"already, {count(built.refused)} refused",
-        *(f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}" for one in built.segments),
-    ]
-    if not built.segments:
-        lines.append("nothing new: no segment was written")
+    found = f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found"
+    lines = [f"{found}: {count(built.known)} known already, {count(built.refused)} refused"]
+    lines += [f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}" for one in built.segments]
+    lines += [] if built.segments else ["nothing new: no segment was written"]
     return printer.answer(arguments.json, document, lines)
 
 
 def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
-    """The configuration and the database: as for `run` where a configuration is named, else that of the newest run.
-
-    Raises UsageProblem.
-    """
+    """Return configuration and database: as for `run` where a configuration is named, else that of the newest run.
+    Raises UsageProblem."""
     if arguments.file is not None and arguments.config is not None:
         raise UsageProblem("two configurations are named", hint="leave --config out")
-    file = arguments.file or arguments.config
-    if file is None and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
+    file, elsewhere = arguments.file or arguments.config, named_database(arguments) is not None
+    if file is None and not elsewhere and Path(DEFAULT_CONFIG).is_file():
         file = DEFAULT_CONFIG
     if file is not None:
-        elsewhere = named_database(arguments) is not None
         config = read_config(file, allow_impolite=True, elsewhere=elsewhere, resolves=False)
         return config, existing(database_of_run(arguments, config))
     database = existing_database(arguments)
@@ -125,10 +111,8 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
     documents: list[dict[str, object]] = []
     try:
         for path, head in segments:
-            result = carry_out(database, LoadSegment(str(path)), PATIENCE_S)
-            after = value_of(result.after)
-            pages = after.get("pages") if isinstance(after, dict) else None
-            loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
+            after = value_of(carry_out(database, LoadSegment(str(path)), PATIENCE_S).after)
+            loaded: dict[str, int] = after.get("pages", {}) if isinstance(after, dict) else {}
             known = head.urls - sum(loaded.values())
             documents.append({"loaded": loaded, "known": known, "segment": head.name})
             if not arguments.json:
@@ -148,10 +132,11 @@ def _chosen(
     from tui_crawler.wiring.offline import segment_folder, waiting_segment
 
     place = None if arguments.place is None else Path(arguments.place).absolute()
+    is_file = place is not None and not place.is_dir()
+    if is_file and arguments.all:
+        raise UsageProblem(f"--all is for a folder, {place} is none")
     try:
-        if place is not None and not place.is_dir():
-            if arguments.all:
-                raise UsageProblem(f"--all is for a folder, {place} is none")
+        if place is not None and is_file:
             return (waiting_segment(place),)
         folder = segment_folder(database, place)
     except BadSegment as error:
@@ -164,7 +149,6 @@ def _chosen(
 def _loaded_lines(loaded: dict[str, int], known: int, segment: str) -> Iterator[str]:
     known_too = f", {count(known)} known already" if known else ""
     yield f"{plural(sum(loaded.values()), 'page')} loaded{known_too}  {safe(segment)}"
-    for origin, number in list(loaded.items())[:_ORIGINS_TOLD]:
-        yield f"  {count(number)} {safe(origin)}"
+    yield from (f"  {count(number)} {safe(origin)}" for origin, number in list(loaded.items())[:_ORIGINS_TOLD])
     if len(loaded) > _ORIGINS_TOLD:
         yield f"  and {plural(len(loaded) - _ORIGINS_TOLD, 'more origin')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import configured_database, existing, named_database, place_named, read_config
@@ -28,9 +27,8 @@ def declare(commands: CommandSet) -> None:
         examples=("rehearse changed.yaml --from my-index.db", "rehearse my-index.yaml --json"),
     )
     parser.add_argument("file", metavar="CONFIG", help="the configuration (YAML)")
-    parser.add_argument(
-        "--from", metavar="DB", dest="stored", help="the database with the pages (else --db, or that of CONFIG)"
-    )
+    stored = "the database with the pages (else --db, or that of CONFIG)"
+    parser.add_argument("--from", metavar="DB", dest="stored", help=stored)
     add_impolite(parser)
     add_common(parser)
 
@@ -47,17 +45,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     ]
     sums = {name: sum(getattr(one, name) for one in origins) for name in _COUNTS.split()}
     document = {**sums, "virtual_s": took_ms / 1000, "by_origin": by_origin}
-    return printer.answer(arguments.json, document, _lines(took_ms, origins))
+    pages, missing, refused = plural(sums["fetched"], "page"), count(sums["not_stored"]), count(sums["refused"])
+    total = f"it would fetch {pages}, of which {missing} are not stored, and refuse {refused}, in {duration(took_ms)}"
+    return printer.answer(arguments.json, document, (*map(_line, origins), total))
 
 
-def _lines(took_ms: int, origins: Sequence[Rehearsed]) -> Iterator[str]:
-    for one in origins:
-        unknown = f", {count(one.not_stored)} not stored" if one.not_stored else ""
-        what = f"{plural(one.fetched, 'page')} fetched, {count(one.refused)} refused{unknown}"
-        yield f"{safe(one.origin)}  {what}  {duration(one.took_ms)}"
-    fetched, refused = sum(one.fetched for one in origins), sum(one.refused for one in origins)
-    missing = sum(one.not_stored for one in origins)
-    yield (
-        f"it would fetch {plural(fetched, 'page')}, of which {count(missing)} are not stored, and refuse "
-        f"{count(refused)}, in {duration(took_ms)}"
-    )
+def _line(one: Rehearsed) -> str:
+    unknown = f", {count(one.not_stored)} not stored" if one.not_stored else ""
+    what = f"{plural(one.fetched, 'page')} fetched, {count(one.refused)} refused{unknown}"
+    return f"{safe(one.origin)}  {what}  {duration(one.took_ms)}"

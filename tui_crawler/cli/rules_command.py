@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from tui_crawler.domain.rules.preview import Preview
     from tui_crawler.domain.rules.ruleset import Ruleset, RulesetChange
     from tui_crawler.wiring.origin_settings import JobRules
-    from tui_crawler.wiring.rules import RuleQueries, RuleTest
+    from tui_crawler.wiring.rules import RuleQueries
 
 LONGEST_NOTE = 1_000  # characters
 URL_LENGTH = 2_048
 SHOWN = 10
 """So many origins, seeds and samples a person is shown; a document holds all that were kept."""
+_SETTINGS = "accept skip ua custom_js"
 _FILE = "YAML with any of policies, rules, exclusions, whitelist, as in a configuration"
 
 
@@ -112,14 +113,33 @@ def _show(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _test(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.rules.verdict import JUDGEMENT_CODES
     from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 
     url = normalise(arguments.url, None, CLIENT_MAX_LENGTH)
     if isinstance(url, InvalidUrl):
         raise UsageProblem(f"{url.raw} {url.reason}")
     with _rule_queries(arguments) as rule_queries:
-        answer = rule_queries.test(url, arguments.job)
-    return printer.answer(arguments.json, tested_document(answer), tested_lines(answer))
+        verdict, decided_by, settings = rule_queries.test(url, arguments.job)
+    exit_code = JUDGEMENT_CODES.get(verdict)
+    document = {
+        "url": url.href,
+        "verdict": verdict,
+        "exit_code": exit_code.name if exit_code is not None else None,
+        "decided_by": decided_by,
+        "settings": picked(settings, _SETTINGS),
+    }
+    code = f" ({exit_code.name})" if exit_code is not None else ""
+    lines = [
+        safe(url.href, URL_LENGTH),
+        f"{verdict}{code}" + (f": {safe(decided_by, URL_LENGTH)}" if decided_by else ""),
+    ]
+    for name in _SETTINGS.split():
+        rule = getattr(settings, f"{name}_rule")
+        if rule is not None:
+            place = f"  ({safe(rule.source)})" if rule.source else ""
+            lines.append(f"  {name} {safe(str(getattr(settings, name)))} by rule {safe(rule.match)}{place}")
+    return printer.answer(arguments.json, document, lines)
 
 
 def _preview(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -230,17 +250,13 @@ def _hand_over(
 
 def _shown_lines(rules: JobRules) -> Iterator[str]:
     """Yield the rules in force as a file that `rules apply` reads; what operators excluded besides is a comment."""
-    from tui_crawler.domain.rules.policy import PolicySet
-    from tui_crawler.text.rules_text import rules_lines
+    from tui_crawler.text.rules_text import excluded_lines, rules_lines
 
     unstored = "the configuration (no version is stored yet)" if rules.kept else "no rules: no configuration is kept"
     number = f"version {rules.ruleset_id}" if rules.ruleset_id else unstored
     yield f"# {number} of job {safe(rules.job)}"
     yield from rules_lines(rules.own)
-    if rules.added:
-        entries = rules_lines(PolicySet(exclusions=rules.added))
-        yield "# excluded by operators, with every version:"
-        yield from (f"#{line}" for line in entries if line.startswith("  - "))
+    yield from excluded_lines(rules.added)
     if not rules.policies.url_query_parameters:
         yield "# no url_query_parameters policy: every URL with a query is refused"
 
@@ -255,30 +271,6 @@ def _diff_lines(before: Ruleset, after: Ruleset) -> Iterator[str]:
     yield f"--- version {before.ruleset_id}"
     yield f"+++ version {after.ruleset_id}"
     yield from rules_difference(before.policies, after.policies)
-
-
-def tested_document(answer: RuleTest) -> dict[str, object]:
-    """The document of `rules test`."""
-    return {
-        "url": answer.url,
-        "verdict": answer.verdict,
-        "exit_code": answer.exit_code.name if answer.exit_code is not None else None,
-        "decided_by": answer.decided_by,
-        "settings": picked(answer.settings, "accept skip ua custom_js"),
-    }
-
-
-def tested_lines(answer: RuleTest) -> Iterator[str]:
-    """What the rules say of a URL, and which rule gave each setting."""
-    yield safe(answer.url, URL_LENGTH)
-    code = f" ({answer.exit_code.name})" if answer.exit_code is not None else ""
-    yield f"{answer.verdict}{code}" + (f": {safe(answer.decided_by, URL_LENGTH)}" if answer.decided_by else "")
-    for name in ("accept", "skip", "ua", "custom_js"):
-        rule = getattr(answer.settings, f"{name}_rule")
-        if rule is not None:
-            value = str(getattr(answer.settings, name))
-            place = f"  ({safe(rule.source)})" if rule.source else ""
-            yield f"  {name} {safe(value)} by rule {safe(rule.match)}{place}"
 
 
 def preview_document(preview: Preview) -> dict[str, object]:

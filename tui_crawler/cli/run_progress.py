@@ -109,10 +109,8 @@ class Painter:
         self._widths, self._shown = (), ""
 
     def draw(self, lines: Sequence[Text], columns: int) -> None:
-        """Replaces the frame. `columns` is the present width; the terminal may have wrapped the last frame to it.
-
-        Raises OSError when the terminal is gone.
-        """
+        """Replace the frame. `columns` is the present width, to which the terminal may have wrapped the last frame.
+        Raises OSError when the terminal is gone."""
         width = max(1, columns)
         console = Console(file=io.StringIO(), force_terminal=True, width=width, height=1, legacy_windows=False)
         with console.capture() as captured:

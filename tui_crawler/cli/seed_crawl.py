@@ -48,9 +48,7 @@ def config_of_seeds(
     arguments: argparse.Namespace, printer: Printer, name: str, suffix: str = "", **settings: object
 ) -> tuple[Config, DatabasePlace]:
     """Return the configuration of the seeds and its database, whose file name ends in `suffix`; print its warnings.
-
-    `settings` are by dotted key. Raises UsageProblem.
-    """
+    `settings` are by dotted key. Raises UsageProblem."""
     from tui_crawler.config.load import config_from_seeds
     from tui_crawler.config.problem import ConfigErrors
     from tui_crawler.domain.url import CrawlUrl, read_seed
@@ -74,16 +72,14 @@ def config_of_seeds(
 def run_seeds(
     arguments: argparse.Namespace, printer: Printer, purpose: str, output: str, settings: Mapping[str, object]
 ) -> tuple[int, DatabasePlace, Path | None]:
-    """Crawl the seeds without the console; return the exit status, the database, and the file to write.
-
-    The file is that of `--output` (default: `output`), None after a run that did not finish. Raises UsageProblem.
-    """
+    """Crawl the seeds without the console; return the exit status, the database, and the file to write: that of
+    `--output` (default: `output`), None after a run that did not finish. Raises UsageProblem."""
     from tui_crawler.cli.export_command import target_of
     from tui_crawler.cli.run_command import run_to_end
 
-    given = {"crawl.max_requests": arguments.max_requests, "user_agent": arguments.user_agent}
-    given = {key: value for key, value in given.items() if value is not None}
-    config, database = config_of_seeds(arguments, printer, site_of(arguments), f"-{purpose}", **settings, **given)
+    options = {"crawl.max_requests": arguments.max_requests, "user_agent": arguments.user_agent}
+    given = dict(settings) | {key: value for key, value in options.items() if value is not None}
+    config, database = config_of_seeds(arguments, printer, site_of(arguments), f"-{purpose}", **given)
     arguments.output = arguments.output or output
     path = target_of(arguments, database)
     if path is None:

@@ -27,12 +27,9 @@ class SeedList:
     _schemes: set[str] = field(default_factory=set)  # that were taken where none was written
 
     def read(self, words: Sequence[str], file: str | None, size: int) -> Iterator[tuple[str, ...]]:
-        """Seeds in their order, `size` at a time, each of these once; a word that is a file stands for the lines in it.
-
-        A bad URL among the arguments is a UsageProblem, and a file that cannot be read, before any seed is given. In a
-        list (`-`, a file) a bad one is told with its line and left out; a list without a single good one is a
-        UsageProblem, too.
-        """
+        """Seeds in their order, `size` at a time, each of these once; a word that is a file stands for its lines. A bad
+        one in a list (`-`, a file) is shown and left out. Raises UsageProblem, before any seed is given, for a bad URL
+        among the arguments and a file that cannot be read; for lists without a single good one, too."""
         files = [word for word in words if _is_file(word)]
         self._take_words([word for word in words if word != "-" and word not in files])
         files = files if file is None else [*files, file]
@@ -43,8 +40,7 @@ class SeedList:
             if len(self._urls) >= size:
                 yield from self._chunks(size)
                 given = True
-            bad = self._take(line)
-            if isinstance(bad, InvalidUrl):
+            if isinstance(bad := self._take(line), InvalidUrl):
                 told += 1
                 if told <= _BAD_LINES_TOLD:
                     self._printer.note(f"{place}: {bad.raw[:200]} {bad.reason}")
@@ -93,8 +89,7 @@ def _is_file(word: str) -> bool:
 
 def _listed(stdin: bool, files: Sequence[str]) -> Iterator[tuple[str, str]]:
     if stdin:
-        lines = (line.decode("utf-8-sig", "replace") for line in sys.stdin.buffer)
-        yield from _numbered("stdin", lines)
+        yield from _numbered("stdin", (line.decode("utf-8-sig", "replace") for line in sys.stdin.buffer))
     for file in files:
         with _opened(file) as text:
             yield from _numbered(file, text)

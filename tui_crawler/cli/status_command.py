@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from itertools import chain
 from textwrap import wrap
@@ -16,7 +16,7 @@ from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import ColumnFit, Printer, columns, local_zone, picked, safe, terminal_width
 from tui_crawler.domain.records.status import OriginPhase
 from tui_crawler.domain.records.status_words import BROKEN_OFF, run_end_words
-from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, size, span
+from tui_crawler.text.format import coarse, count, date_time, elapsed, plural, seconds, size, span
 from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
@@ -55,25 +55,27 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(database) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
         coverage, waiting = coverage_of(reports), reports.documents_waiting()
-    every = tuple(sorted(stored, key=lambda one: one.origin))
-    now = time.time_ns() // 1_000_000
-    zone, you = local_zone(), operator_name(database)
-    origins = tuple(at_rest(one, run) for one in every)
+    every = sorted(stored, key=lambda one: one.origin)
+    now, zone, you = time.time_ns() // 1_000_000, local_zone(), operator_name(database)
+    origins = [at_rest(one, run) for one in every]
     aloft = flying(origins)
     reasons = [idle_reason(one, now, run, zone=zone, you=you, in_flight=aloft[one.worker]) for one in origins]
+    sums = {"exit_codes": dict(totals.exit_codes), "cut": coverage.pages.get("truncated", 0), "waiting": waiting}
     document: dict[str, object] = {
         "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
-        "totals": picked(totals, _TOTALS)
-        | {"exit_codes": dict(totals.exit_codes), "cut": coverage.pages.get("truncated", 0), "waiting": waiting},
+        "totals": picked(totals, _TOTALS) | sums,
         "coverage": coverage.as_document(),
     }
     if arguments.json:
         document["origins"] = [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)]
-    rows = tuple(zip(origins, reasons, strict=True))
     width = terminal_width()
     covered = coverage_lines(coverage) if coverage.run is not None else ()
-    wrapped = chain.from_iterable(_wrapped(line, width) for line in covered)
-    lines = chain(_lines(run, totals, waiting, rows, now, zone, width), wrapped)
+    warned = (f"⚠ {safe(one.origin)}: {one.warning}" for one in origins if one.warning)
+    lines = chain(
+        _wrapped(_heads(run, totals, waiting, now, zone), width),
+        _table(origins, reasons, now, width) if origins else (),
+        _wrapped(chain(warned, covered), width),
+    )
     return printer.answer(arguments.json, document, lines)
 
 
@@ -88,54 +90,37 @@ def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) 
     return document | picked(one, "not_canonical warning")
 
 
-def _lines(
-    run: RunView | None,
-    totals: TotalsView,
-    waiting: int,
-    origins: tuple[tuple[OriginView, str], ...],
-    now: int,
-    zone: tzinfo,
-    width: int | None,
-) -> Iterator[str]:
-    """Run, totals, and each origin with why it makes no request; states in the words of the console. No line is wider
-    than `width` cells. `waiting` documents wait for validators and data rules."""
-    from tui_crawler.text.standing import standing
+def _wrapped(lines: Iterable[str], width: int | None) -> Iterator[str]:
+    for line in lines:
+        yield from [line] if width is None else wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
 
-    yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
+
+def _heads(run: RunView | None, totals: TotalsView, waiting: int, now: int, zone: tzinfo) -> Iterator[str]:
+    """Run and totals. `waiting` documents wait for validators and data rules."""
+    yield _run_line(run, totals.pending, now, zone)
     for warning in () if run is None else run.warnings:
-        yield from _wrapped(f"warning: {warning}", width)
+        yield f"warning: {warning}"
     overlap = " (failed pages with tries left are pending, too)" if totals.failed and totals.pending else ""
-    sums = (
+    yield (
         f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
         f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "
         f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{overlap}"
     )
-    yield from _wrapped(sums, width)
     if waiting:
-        yield from _wrapped(f"{plural(waiting, 'stored document')} still to be validated, while a run is live", width)
-    if not origins:
-        return
+        yield f"{plural(waiting, 'stored document')} still to be validated, while a run is live"
+
+
+def _table(origins: Sequence[OriginView], reasons: Sequence[str], now: int, width: int | None) -> Iterator[str]:
+    """Each origin with why it makes no request; states in the words of the console."""
+    from tui_crawler.text.standing import standing
+
     header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
-    rows = [
-        (
-            safe(standing(one).label),
-            safe(one.origin),
-            *(count(number) for number in (one.todo, one.pending, one.done, one.failed, one.blocked)),
-            f"{one.patience}/{one.patience_max}",
-            seconds(one.delay_ms),
-            _eta(one, now),
-            safe(reason),
-        )
-        for one, reason in origins
-    ]
-    squeeze = None if width is None else ColumnFit(width, _DROPS, _SHRINKS)
-    yield from columns(header, rows, frozenset(range(2, 10)), squeeze)
-    for one in (one for one, _ in origins if one.warning):
-        yield from _wrapped(f"⚠ {safe(one.origin)}: {one.warning}", width)
-
-
-def _wrapped(line: str, width: int | None) -> list[str]:
-    return [line] if width is None else wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
+    rows = []
+    for one, reason in zip(origins, reasons, strict=True):
+        pages = map(count, (one.todo, one.pending, one.done, one.failed, one.blocked))
+        state = f"{one.patience}/{one.patience_max}", seconds(one.delay_ms), _eta(one, now)
+        rows.append((safe(standing(one).label), safe(one.origin), *pages, *state, safe(reason)))
+    return columns(header, rows, frozenset(range(2, 10)), None if width is None else ColumnFit(width, _DROPS, _SHRINKS))
 
 
 def _eta(one: OriginView, now: int) -> str:
@@ -144,7 +129,7 @@ def _eta(one: OriginView, now: int) -> str:
     eta = estimate(one, now)
     if not eta.low_ms:
         return "-"
-    return f"{span(eta.low_ms, eta.low_ms)}+" if eta.high_ms is None else span(eta.low_ms, eta.high_ms)
+    return f"{coarse(eta.low_ms)}+" if eta.high_ms is None else span(eta.low_ms, eta.high_ms)
 
 
 def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
@@ -152,10 +137,10 @@ def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
 
     if run is None:
         return "no run has started yet"
-    name = f"run {run.run_id} of {safe(run.config_name)}" if run.config_name else f"run {run.run_id}"
+    of = f" of {safe(run.config_name)}" if run.config_name else ""
     begun = (
-        f"{name}, started {date_time(run.started_at, zone)}, {plural(run.requests, 'turn')} with a request, "
-        f"worked {elapsed(worked_ms(run, now))}"
+        f"run {run.run_id}{of}, started {date_time(run.started_at, zone)}, {plural(run.requests, 'turn')} with a "
+        f"request, worked {elapsed(worked_ms(run, now))}"
     )
     if run.live:
         held_up = held_up_words(run, now)

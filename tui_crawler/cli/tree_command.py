@@ -10,7 +10,7 @@ from tui_crawler.cli.known_names import existing_database, known_origin, reports
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, Progress, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.text.format import count, phase, rate, size
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("origin", metavar="ORIGIN", help="an origin, or its host")
     parser.add_argument("prefix", nargs="?", default="/", metavar="PREFIX", help="a folder (/a/), or a path with ?")
     parser.add_argument("--depth", type=positive, default=1, metavar="N", help="so many levels (else 1)")
-    parser.add_argument(
-        "--limit", type=positive, metavar="N", help=f"at most N branches of each (else {SHOWN}; with --json all)"
-    )
+    limit = f"at most N branches of each (else {SHOWN}; with --json all)"
+    parser.add_argument("--limit", type=positive, metavar="N", help=limit)
     add_common(parser)
 
 
@@ -53,20 +52,19 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         root = _grown(reports, prefix, arguments.depth, limit, progress)
         progress.clear()
     if root is None:
-        raise UsageProblem(
-            f"no known URL begins with {prefix}", hint=f"tui-crawler tree {origin} shows those there are"
-        )
+        hint = f"tui-crawler tree {origin} shows those there are"
+        raise UsageProblem(f"no known URL begins with {prefix}", hint=hint)
     lines = columns(_HEADER, [*_rows(root, 0)], frozenset(range(1, len(_HEADER) - 1)))
     return printer.answer(arguments.json, {"origin": origin, **_document(root)}, lines)
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """A branch with those below it that are told, what is in it beside all branches, and what is in `left_out` more."""
+    """A branch with those below it that are shown, its pages outside all branches, and the sum of `left_out` more."""
 
-    prefix: str
-    name: str
     counts: BranchCounts
+    prefix: str = ""
+    name: str = ""
     trap: str = ""
     branches: tuple[_Branch, ...] = ()
     own: BranchCounts | None = None
@@ -83,16 +81,14 @@ def _prefix(origin: str, text: str) -> str:
     path, query, rest = whole.partition("?")
     url = normalise(path)
     href = url.href if isinstance(url, CrawlUrl) else ""
-    prefix = f"{href}?" if query else href if href.endswith("/") else f"{href}/"
-    if rest or not is_prefix(prefix, origin):
-        raise UsageProblem(
-            f"{text!r} is no prefix of {origin}", hint="a folder like /a/, or a path with its ?, like /a?"
-        )
-    return prefix
+    prefix = f"{href}?" if query else f"{href.removesuffix('/')}/"
+    if not rest and is_prefix(prefix, origin):
+        return prefix
+    raise UsageProblem(f"{text!r} is no prefix of {origin}", hint="a folder like /a/, or a path with its ?, like /a?")
 
 
 def _grown(reports: Reports, prefix: str, depth: int, limit: int | None, progress: Progress) -> _Branch | None:
-    """A branch counted so many levels deep; None where nothing is known of it."""
+    """Return a branch counted `depth` levels deep; None where no URL of it is known."""
     from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchTally, total
 
     tally = BranchTally()
@@ -101,18 +97,17 @@ def _grown(reports: Reports, prefix: str, depth: int, limit: int | None, progres
         progress(tally.urls)
     if not tally.urls:
         return None
-    found = [(name, counts) for name, counts in tally.counts.items() if name != OWN_PAGES]
-    found.sort(key=lambda one: (-one[1].known, one[0]))
+    found = [(prefix + name, name, counts) for name, counts in tally.counts.items() if name != OWN_PAGES]
+    found.sort(key=lambda one: (-one[2].known, one[1]))
     told, rest = found[:limit], found[len(found[:limit]) :]
-    traps = reports.branch_traps([prefix + name for name, _ in told])
+    traps = reports.branch_traps([whole for whole, *_ in told])
     branches = []
-    for name, counts in told:
-        deeper = _grown(reports, prefix + name, depth - 1, limit, progress) if depth > 1 else None
-        trap = "; ".join(traps[prefix + name].evidence) if prefix + name in traps else ""
-        below = (deeper.branches, deeper.own, deeper.others, deeper.left_out) if deeper is not None else ()
-        branches.append(_Branch(prefix + name, name, counts, trap, *below))
-    others = total(counts for _, counts in rest) if rest else None
-    return _Branch(prefix, prefix, tally.total, "", tuple(branches), tally.counts.get(OWN_PAGES), others, len(rest))
+    for whole, name, counts in told:
+        below = _grown(reports, whole, depth - 1, limit, progress) if depth > 1 else None
+        trap = "; ".join(traps[whole].evidence) if whole in traps else ""
+        branches.append(replace(below or _Branch(counts), counts=counts, prefix=whole, name=name, trap=trap))
+    others, own = total(counts for *_, counts in rest) if rest else None, tally.counts.get(OWN_PAGES)
+    return _Branch(tally.total, prefix, prefix, "", tuple(branches), own, others, len(rest))
 
 
 def _document(branch: _Branch) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from tui_crawler.text.format import date_time, phase
 from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.crawl.standing import Hop
     from tui_crawler.domain.history.explanation import Explanation
     from tui_crawler.domain.records.view import AttemptView
     from tui_crawler.domain.rules.verdict import Step
@@ -90,36 +89,33 @@ def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool)
     if explanation.cut:
         yield from _wrapped("  not read whole, cut: ", cut_words(explanation.cut), width, 4)
     yield ""
-    for label, verdict, text in _rows(_told(explanation, verbose=verbose), verbose=verbose):
+    for label, verdict, text in _rows(explanation, verbose=verbose):
         yield from _wrapped(f"{_MARKS[verdict]} {label:<{_LABEL}}", text, width, _LABEL + 2)
-    if explanation.provenance:
-        yield ""
-        yield from _path_lines(explanation.provenance, verbose=verbose)
+    if path := explanation.provenance:
+        yield from ("", f"  {safe(path[0].from_url, _URL_LENGTH)}  seed")
+        told = path if verbose or len(path) <= _MOST_HOPS else path[1 - _MOST_HOPS :]
+        if len(told) < len(path):
+            yield f"  … {len(path) - len(told)} steps (--verbose)"
+        yield from (f"  ↳ {safe(hop.to_url, _URL_LENGTH)}  {safe(hop.kind)}, depth {hop.depth}" for hop in told)
     if explanation.attempts:
         yield ""
-        shown = explanation.attempts if verbose else explanation.attempts[:_MOST_ATTEMPTS]
-        for each in shown:
-            line = _attempt_line(each, zone)
-            yield from _wrapped("  ", line, width, 4) if verbose else (clip(f"  {line}", width),)
-        if len(shown) < len(explanation.attempts):
-            yield f"  … and {len(explanation.attempts) - len(shown)} earlier attempts (--verbose)"
+    shown = explanation.attempts if verbose else explanation.attempts[:_MOST_ATTEMPTS]
+    for each in shown:
+        line = _attempt_line(each, zone)
+        yield from _wrapped("  ", line, width, 4) if verbose else (clip(f"  {line}", width),)
+    if len(shown) < len(explanation.attempts):
+        yield f"  … and {len(explanation.attempts) - len(shown)} earlier attempts (--verbose)"
 
 
-def _told(explanation: Explanation, *, verbose: bool) -> list[Step]:
-    """The steps that are shown below the verdict: not what is as it mostly is."""
-    left_out = {"verdict"}
-    if not verbose:
-        written = explanation.url.partition("#")[0]
-        left_out |= {"normalise"} if written == explanation.normalized else set()
-        left_out |= {"queue"} if explanation.queue_position is None else set()
-    return [step for step in explanation.steps if step.stage not in left_out]
-
-
-def _rows(chain: Sequence[Step], *, verbose: bool) -> Iterator[tuple[str, str, str]]:
-    """Label, verdict and text of each line of the chain. Stages that have nothing to tell share a line."""
+def _rows(explanation: Explanation, *, verbose: bool) -> Iterator[tuple[str, str, str]]:
+    """Label, verdict and text of each line of the chain. Stages with nothing to say share a line."""
+    chain = [step for step in explanation.steps if step.stage != "verdict"]
     if verbose:
         yield from ((step.stage, step.verdict, _text(step)) for step in chain)
         return
+    left_out = {"normalise"} if explanation.url.partition("#")[0] == explanation.normalized else set()
+    left_out |= {"queue"} if explanation.queue_position is None else set()
+    chain = [step for step in chain if step.stage not in left_out]
     page = [step for step in chain if step.stage in _PAGE_STAGES and step.verdict == "pass"]
     told = [step for step in chain if step.stage in {"normalise", "origin", "robots", "due", "queue"} or step.source]
     silent = [step for step in chain if step not in told and step not in page and step.verdict == "pass"]
@@ -131,7 +127,7 @@ def _rows(chain: Sequence[Step], *, verbose: bool) -> Iterator[tuple[str, str, s
             yield "depends", "unknown", f"on the page that links to it: {', '.join(each.stage for each in unknown)}"
         elif step is next(iter(page), None):
             yield "page", "pass", "; ".join(each.reason for each in page)
-        elif step not in silent and step not in unknown and step not in page:
+        elif step not in (*silent, *unknown, *page):
             yield step.stage, step.verdict, _text(step)
 
 
@@ -139,34 +135,19 @@ def _text(step: Step) -> str:
     return f"{step.reason}  ({step.source})" if step.source and step.source not in step.reason else step.reason
 
 
-def _path_lines(path: Sequence[Hop], *, verbose: bool) -> Iterator[str]:
-    yield f"  {safe(path[0].from_url, _URL_LENGTH)}  seed"
-    shown = path if verbose or len(path) <= _MOST_HOPS else path[1 - _MOST_HOPS :]
-    if len(shown) < len(path):
-        yield f"  … {len(path) - len(shown)} steps (--verbose)"
-    for hop in shown:
-        yield f"  ↳ {safe(hop.to_url, _URL_LENGTH)}  {safe(hop.kind)}, depth {hop.depth}"
-
-
 def _attempt_line(each: AttemptView, zone: tzinfo) -> str:
-    status = each.http_status if each.http_status is not None else "-"
-    took = phase(each.response_ms)
-    rules = f"  ruleset {each.ruleset_id}" if each.ruleset_id else ""
-    said = f"  {each.message}" if each.message else ""
-    said += f"  cut: {', '.join(each.cut)}" if each.cut else ""
-    text = f"{date_time(each.ended_at, zone)}  {each.exit_code}  {status}  {took}{rules}{said}"
-    return safe(text, _URL_LENGTH)
+    status = "-" if each.http_status is None else str(each.http_status)
+    parts = [date_time(each.ended_at, zone), each.exit_code, status, phase(each.response_ms)]
+    parts += [f"ruleset {each.ruleset_id}"] if each.ruleset_id else []
+    parts += [each.message] if each.message else []
+    parts += [f"cut: {', '.join(each.cut)}"] if each.cut else []
+    return safe("  ".join(parts), _URL_LENGTH)
 
 
 def _wrapped(start: str, text: str, width: int, indent: int) -> Iterator[str]:
     """`text` made safe and wrapped to `width` after `start`; further lines are indented."""
-    import textwrap
+    from textwrap import wrap
 
-    yield from textwrap.wrap(
-        safe(text, _URL_LENGTH),
-        width,
-        initial_indent=start,
-        subsequent_indent=" " * indent,
-        drop_whitespace=True,
-        break_on_hyphens=False,
-    ) or [start.rstrip()]
+    text, behind = safe(text, _URL_LENGTH), " " * indent
+    lines = wrap(text, width, initial_indent=start, subsequent_indent=behind, break_on_hyphens=False)
+    yield from lines or [start.rstrip()]

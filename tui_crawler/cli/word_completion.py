@@ -1,9 +1,8 @@
 """What the word under the cursor may become: commands, options, and the values that are known.
 
-argcomplete (Apache-2.0) walks the parser that the commands are declared in, so nothing is written twice, and brings
-the scripts for the shells with their rules of quoting. A script sets an environment variable and runs the program
-itself; `parse` sees the variable and leads here. What is added is which values a placeholder of the help stands for:
-ORIGIN is an origin everywhere. Only values of a database need one; where none can be read they are left out.
+argcomplete (Apache-2.0) walks the parser that the commands are declared in, and brings the scripts for the shells,
+which set an environment variable and run the program; `parse` sees the variable and leads here. What is added is which
+values a placeholder of the help means: ORIGIN is an origin everywhere. Where no database can be read they are left out.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -40,22 +38,15 @@ def answer(
     exit_method: Callable[[int], Any] = os._exit,
     output: TextIO | None = None,
 ) -> None:
-    """Prints what the word under the cursor may become, as the shell's variables tell it, and ends the process.
-
-    `parser_of` answers the parser for the words before the cursor (without the program's name). `output` is where
-    the script reads, by default descriptor 8.
-    """
+    """Print what the word under the cursor may become, by the shell's variables, and end the process. `parser_of`
+    returns the parser for the words before the cursor (without the program's name). `output` is where the script reads,
+    by default descriptor 8."""
     line, point = os.environ.get("COMP_LINE", ""), os.environ.get("COMP_POINT", "")
     before = split_line(line, int(point) if point.isdigit() else len(line))[3]
     parser = parser_of(before[1:])
     _attach(parser, first=True)
-    _Finder()(
-        parser,
-        always_complete_options=False,
-        default_completer=SuppressCompleter(),
-        exit_method=exit_method,
-        output_stream=output,
-    )
+    asked: dict[str, Any] = {"always_complete_options": False, "default_completer": SuppressCompleter()}
+    _Finder()(parser, exit_method=exit_method, output_stream=output, **asked)
 
 
 class _Finder(CompletionFinder):
@@ -66,20 +57,19 @@ class _Finder(CompletionFinder):
 
 
 def _attach(parser: argparse.ArgumentParser, *, first: bool = False) -> None:
-    """Tells argcomplete the values of every option and word of a parser, and of the commands below it.
+    """Give argcomplete the values of every option and word of a parser, and of the commands below it.
 
     `first`: a configuration file may stand in the place of a command.
     """
     for action in parser._actions:
+        values = None
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
                 _attach(below)
-            values = _configurations if first else None
+            values = _BY_PLACEHOLDER["CONFIG"] if first else None
         elif parser.prog.endswith(" export") and action.dest == "format":
             values = _export_formats
-        elif action.choices is not None or action.nargs == 0:
-            values = None
-        else:
+        elif action.choices is None and action.nargs != 0:
             values = _BY_PLACEHOLDER.get(str(action.metavar)) or _BY_OPTION.get(action.dest)
         if values is not None:
             action.completer = partial(_completed, values)  # type: ignore[attr-defined]  # where argcomplete looks for it
@@ -112,9 +102,6 @@ def _paths(prefix: str, _: argparse.Namespace, suffixes: tuple[str, ...] = (), *
             yield f"{typed}{slash}{path.name}"
 
 
-_configurations: Values = partial(_paths, suffixes=(".yaml", ".yml"))
-
-
 def _exit_codes(_: str, _arguments: argparse.Namespace) -> Iterable[str]:
     from tui_crawler.domain.records.exit_code import ExitCode
 
@@ -140,42 +127,32 @@ def _groupings(_: str, _arguments: argparse.Namespace) -> Iterable[str]:
     return GROUPINGS
 
 
-def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
-    """Origins, or their hosts where no origin begins as typed."""
-    with _reports(arguments) as reports:
-        found = _names(reports, "v_origin", "origin", prefix)
-        if found or not prefix:
-            return found
-        hosts = (str(row[0]).partition("://")[2] for row in reports.rows("v_origin", ("origin",)))
-        return list(dict.fromkeys(islice((host for host in hosts if host.startswith(prefix)), MOST_VALUES)))
-
-
-def _stored(view: str, column: str, end: str, prefix: str, arguments: argparse.Namespace) -> list[str]:
-    with _reports(arguments) as reports:
-        return [name + end for name in _names(reports, view, column, prefix)]
-
-
-def _stashes(_: str, arguments: argparse.Namespace) -> Iterable[str]:
-    with _reports(arguments) as reports:
-        return dict.fromkeys(stash.stash for stash in reports.stashes())
-
-
-def _names(reports: Reports, view: str, column: str, prefix: str) -> list[str]:
-    names = (str(row[0]) for row in reports.rows(view, (column,)))
-    return list(islice((name for name in names if name.startswith(prefix)), MOST_VALUES))
-
-
-def _reports(arguments: argparse.Namespace) -> closing[Reports]:
+def _stored(
+    read: Callable[[Reports], Iterable[str]], prefix: str, arguments: argparse.Namespace, *, hosts: bool = False
+) -> list[str]:
+    """Names of a database that begin as typed, each once; with `hosts` else what stands behind their `://`."""
     chosen = argparse.Namespace(db=getattr(arguments, "db", None), config=getattr(arguments, "config", None))
-    return reports_of(existing_database(chosen))
+    with reports_of(existing_database(chosen)) as reports:
+        found = list(islice((name for name in read(reports) if name.startswith(prefix)), MOST_VALUES))
+        if hosts and prefix and not found:
+            names = (name.partition("://")[2] for name in read(reports))
+            found = list(islice((name for name in names if name.startswith(prefix)), MOST_VALUES))
+    return list(dict.fromkeys(found))
+
+
+def _column(view: str, column: str, reports: Reports) -> Iterator[str]:
+    return (str(row[0]) for row in reports.rows(view, (column,)))
+
+
+_origins: Values = partial(_stored, partial(_column, "v_origin", "origin"), hosts=True)
 
 
 _BY_PLACEHOLDER: Mapping[str, Values] = {
     "ORIGIN": _origins,
-    "URL": partial(_stored, "v_origin", "origin", "/"),
-    "JOB": partial(_stored, "v_job", "job", ""),
-    "STASH": _stashes,
-    "CONFIG": _configurations,
+    "URL": partial(_stored, lambda reports: (f"{name}/" for name in _column("v_origin", "origin", reports))),
+    "JOB": partial(_stored, partial(_column, "v_job", "job")),
+    "STASH": partial(_stored, lambda reports: (stash.stash for stash in reports.stashes())),
+    "CONFIG": partial(_paths, suffixes=(".yaml", ".yml")),
     "FILE": _paths,
     "DIR": partial(_paths, files=False),
     "CODE": _exit_codes,

@@ -99,8 +99,7 @@ def _tags(words: list[str]) -> tuple[str, ...]:
 
 
 def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
-    """The configuration of the run to join or to go on with. Raises CannotRun where there is none, and
-    BadKeptConfig."""
+    """The configuration of the run to join or to continue. Raises CannotRun where there is none, BadKeptConfig."""
     from tui_crawler.wiring.origin_settings import kept_config
 
     with reports_of(database) as reports:

@@ -68,9 +68,7 @@ class DatabaseName(Plain):
 
 def _on_server(text: str, mark: SourcePlace, accepts: str, *, resolves: bool) -> Database:
     """`${NAME}` in the URL stands for a variable of the environment, which need be there only where secrets are."""
-    names = _VARIABLE.findall(text)
-    missing = [name for name in names if resolves and name not in os.environ]
-    if missing:
+    if resolves and (missing := [name for name in _VARIABLE.findall(text) if name not in os.environ]):
         raise BadValue(mark, f"the environment has no variable {missing[0]}")
     try:
         whole = _VARIABLE.sub(lambda found: quote(os.environ.get(found[1], ""), safe=""), text)
@@ -84,22 +82,20 @@ def _on_server(text: str, mark: SourcePlace, accepts: str, *, resolves: bool) ->
 
 
 def check_file(path: Path, mark: SourcePlace) -> None:
-    """Raises BadValue unless `path` can be the database: its folder exists, and what is there already is an
+    """Raise BadValue unless `path` can be the database: its folder exists, and what is there already is an
     SQLite file or empty. Nothing is made or changed."""
-    shown = visible(str(path), 200)
+    shown, folder = visible(str(path), 200), visible(str(path.parent), 200)
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
             raise BadValue(mark, f"{shown} is a folder", "name a file in it")
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(mode):
             raise BadValue(mark, f"{shown} is a device, not a file", "name a plain file")
         with path.open("rb") as file:
             head = file.read(len(SQLITE_MAGIC))
     except FileNotFoundError:
         if not path.parent.is_dir():
-            raise BadValue(
-                mark, f"the folder {visible(str(path.parent), 200)} does not exist", "make it first"
-            ) from None
+            raise BadValue(mark, f"the folder {folder} does not exist", "make it first") from None
         return
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -109,18 +105,15 @@ def check_file(path: Path, mark: SourcePlace) -> None:
 
 
 def guard_database(config: Config, opened: DatabasePlace | str) -> str | None:
-    """None when `opened` is the database the configuration asks for, else an error that names both (U). A configuration
-    without `database` asks for none."""
+    """Return None when `opened` is the database the configuration asks for, else an error that names both (U). A
+    configuration without `database` asks for none."""
     wanted = config.database.given
     if not wanted or location_of(opened) == config.database.location:
         return None
     parts = PurePath(os.path.normpath(wanted)).parts
     segments = parts[parts.count(os.pardir) :]  # an opened path has no leading `..`
     opened = Path(str(opened))
-    fits = any(full.parts[-len(segments) :] == segments for full in (opened.absolute(), opened.resolve()))
-    if fits:
+    if any(full.parts[-len(segments) :] == segments for full in (opened.absolute(), opened.resolve())):
         return None
-    return (
-        f"the database {visible(str(opened), 200)} does not belong to this configuration: it asks for "
-        f"{visible(wanted, 200)} ({visible(config.source_of('database'), 200)})"
-    )
+    found, asked, source = (visible(str(one), 200) for one in (opened, wanted, config.source_of("database")))
+    return f"the database {found} does not belong to this configuration: it asks for {asked} ({source})"

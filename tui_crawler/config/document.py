@@ -6,8 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tui_crawler.config.kinds import Duration, Nullable, Size, ValueKind
 from tui_crawler.config.policies import FIELDS, OPS, matcher_schema
@@ -16,8 +15,7 @@ from tui_crawler.config.table import ConfigKey, ListOf, Table, inner_table
 from tui_crawler.config.units import DURATION_FORMS, SIZE_FORMS, show_duration, show_size
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One key of the effective configuration. `value` is JSON, written as a user would write it (`30m`, `10MiB`);
     `source` is `file:line`, "command line" or "default"."""
 
@@ -27,19 +25,18 @@ class Setting:
 
 
 def effective(config: Config) -> tuple[Setting, ...]:
-    """Every key with its value and source, in the order of the documentation. A list is one setting."""
+    """Return every key with its value and source, in the order of the documentation. A list is one setting."""
     sources = dict(config.sources)
-    return tuple(Setting(key, value, sources.get(key, DEFAULT)) for key, value in _settings(ROOT, config, ""))
 
+    def settings(table: Table, value: Any, at: str) -> Iterator[Setting]:
+        for key in table.keys:
+            path, inner = f"{at}{key.name}", getattr(value, key.attribute)
+            if isinstance(key.kind, Table) and key.kind.unbuild is None:
+                yield from settings(key.kind, inner, f"{path}.")
+            else:
+                yield Setting(path, key.kind.show(inner), sources.get(path, DEFAULT))
 
-def _settings(table: Table, value: Any, at: str) -> Iterator[tuple[str, Any]]:
-    for key in table.keys:
-        path = f"{at}.{key.name}" if at else key.name
-        inner = getattr(value, key.attribute)
-        if isinstance(key.kind, Table) and key.kind.unbuild is None:
-            yield from _settings(key.kind, inner, path)
-        else:
-            yield path, key.kind.show(inner)
+    return tuple(settings(ROOT, config, ""))
 
 
 _INTRODUCTION = f"""\
@@ -64,15 +61,15 @@ example with every key.
 
 
 def configuration_markdown() -> str:
-    """The text of docs/configuration.md."""
-    parts = [_INTRODUCTION, "## Top level\n", _rows(ROOT)]
+    """Return the text of docs/configuration.md."""
+    parts = [_INTRODUCTION, "## Top level\n", *_rows(ROOT)]
     for name, doc, table in _tables(ROOT, ""):
-        parts += [f"## `{name}`\n", f"{doc}\n", _rows(table)]
+        parts += [f"## `{name}`\n", f"{doc}\n", *_rows(table)]
     return "\n".join(parts)
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a configuration."""
+    """Return the JSON Schema (draft 2020-12) of a configuration."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tui_crawler configuration",
@@ -91,12 +88,13 @@ def _tables(table: Table, at: str) -> Iterator[tuple[str, str, Table]]:
             yield from _tables(inner, f"{path}.")
 
 
-def _rows(table: Table) -> str:
-    lines = ["| key | default | accepted | meaning |", "|---|---|---|---|"]
+def _rows(table: Table) -> Iterator[str]:
+    yield from ("| key | default | accepted | meaning |", "|---|---|---|---|")
     for key in table.keys:
         name = f"`{key.name}` (or `{key.alias}`)" if key.alias else f"`{key.name}`"
-        lines.append(f"| {name} | {_default(key)} | {_cell(_accepted(key.kind))} | {_cell(key.doc)} |")
-    return "\n".join(lines) + "\n"
+        accepted, doc = (text.replace("|", "\\|") for text in (_accepted(key.kind), key.doc))
+        yield f"| {name} | {_default(key)} | {accepted} | {doc} |"
+    yield ""
 
 
 def _default(key: ConfigKey) -> str:
@@ -104,7 +102,7 @@ def _default(key: ConfigKey) -> str:
         return "required"
     if isinstance(key.kind, Table):
         return "see below"
-    shown = key.shown_default
+    shown = key.kind.show(key.default)
     if shown in ("", None) or shown == {}:
         return "`null`" if shown is None else "none"
     return f"`{shown if isinstance(shown, str) else json.dumps(shown)}`"
@@ -122,10 +120,6 @@ def _accepted(kind: ValueKind) -> str:
             return _accepted(inner) + (f", or null for {meaning}" if meaning else "")
         case _:
             return kind.accepts
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 if __name__ == "__main__":

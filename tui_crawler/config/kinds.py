@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, get_args
 
+from tui_crawler.config import units
 from tui_crawler.config.problem import BadValue
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null, value_of
-from tui_crawler.config.units import (
-    DURATION_FORMS,
-    SIZE,
-    SIZE_FORMS,
-    parse_duration,
-    parse_size,
-    show_duration,
-    show_size,
-)
 from tui_crawler.domain.known_word import did_you_mean
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.rules.pattern import BadPattern, Pattern
@@ -32,13 +24,13 @@ class ValueKind(Protocol):
         """Return what is accepted, to follow "expected"."""
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> Any:
-        """The value of `node`, which stands at the dotted key `at`."""
+        """Return the value of `node`, which has the dotted key `at`."""
 
     def show(self, value: Any) -> Any:
-        """A value as JSON, written as a user would write it."""
+        """Return a value as JSON, written as a user would write it."""
 
     def json_schema(self) -> dict[str, Any]:
-        """The JSON Schema (2020-12) of the value."""
+        """Return the JSON Schema (2020-12) of the value."""
 
 
 class Plain:
@@ -66,13 +58,11 @@ def expected(kind: ValueKind, node: Node, suggestion: str = "") -> BadValue:
 
 def text_of(node: Node, kind: ValueKind, may_quote: bool = False) -> str:
     """The text of a node. Raises BadValue for everything else; `may_quote` hints at quotes for a number."""
-    if not isinstance(node, Scalar):
-        raise expected(kind, node)
     value = value_of(node)
     if isinstance(value, str):
         return value
-    hint = f'write it in quotes: "{node.text[:40]}"' if may_quote and value is not None else ""
-    raise expected(kind, node, hint)
+    quoted = isinstance(node, Scalar) and f'write it in quotes: "{node.text[:40]}"'
+    raise expected(kind, node, quoted if quoted and may_quote and value is not None else "")
 
 
 def similar(word: str, known: tuple[str, ...]) -> str:
@@ -98,9 +88,9 @@ class Text(Plain):
         text = text_of(node, self, may_quote=True)
         if not self.shortest <= len(text) <= self.longest:
             raise BadValue(node.mark, f"expected {self.accepts} of {self.shortest} to {self.longest} characters")
-        if not all(c.isprintable() or (self.lines and c in "\n\t") for c in text):
-            raise BadValue(node.mark, f"{describe(node)} holds a control character", "remove it")
-        return text
+        if all(c.isprintable() or (self.lines and c in "\n\t") for c in text):
+            return text
+        raise BadValue(node.mark, f"{describe(node)} holds a control character", "remove it")
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}
@@ -113,7 +103,7 @@ class Flag(Plain):
     schema: ClassVar[Mapping[str, Any]] = {"type": "boolean"}
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> bool:
-        value = value_of(node) if isinstance(node, Scalar) else None
+        value = value_of(node)
         if not isinstance(value, bool):
             raise expected(self, node)
         return value
@@ -132,7 +122,7 @@ class Whole(Plain):
         return f"a whole number ({top})"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> int:
-        value = value_of(node) if isinstance(node, Scalar) else None
+        value = value_of(node)
         if not isinstance(value, int) or isinstance(value, bool) or not self.least <= value <= self.most:
             raise expected(self, node)
         return value
@@ -153,13 +143,24 @@ class Real(Plain):
         return f"a number ({self.least:g} to {self.most:g})"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> float:
-        value = value_of(node) if isinstance(node, Scalar) else None
+        value = value_of(node)
         if not isinstance(value, int | float) or isinstance(value, bool) or not self.least <= value <= self.most:
             raise expected(self, node)
         return float(value)
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "number", "minimum": self.least, "maximum": self.most}
+
+
+def _within(node: Node, kind: Duration | Size, read: Callable[[], int], show: Callable[[int], str], noun: str) -> int:
+    try:
+        amount = read()
+    except ValueError as error:
+        raise BadValue(node.mark, f"{error}, found {describe(node)}") from None
+    if not kind.least <= amount <= kind.most:
+        message = f"expected {noun} of {show(kind.least)} to {show(kind.most)}, found {describe(node)}"
+        raise BadValue(node.mark, message)
+    return amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,25 +170,19 @@ class Duration:
     least: int
     most: int
 
-    accepts = f"a duration such as {DURATION_FORMS}"
+    accepts = f"a duration such as {units.DURATION_FORMS}"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> int:
-        value = value_of(node) if isinstance(node, Scalar) else None
+        value = value_of(node)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise expected(self, node)
         if not isinstance(value, str) and value != 0:
             raise expected(self, node, f"give the number a unit, as in {str(value)[:20]}s")
-        try:
-            ms = parse_duration(str(value) if isinstance(value, str) else "0")
-        except ValueError as error:
-            raise BadValue(node.mark, f"{error}, found {describe(node)}") from None
-        if not self.least <= ms <= self.most:
-            bounds = f"{show_duration(self.least)} to {show_duration(self.most)}"
-            raise BadValue(node.mark, f"expected a duration of {bounds}, found {describe(node)}")
-        return ms
+        text = value if isinstance(value, str) else "0"
+        return _within(node, self, lambda: units.parse_duration(text), units.show_duration, "a duration")
 
     def show(self, value: int) -> str:
-        return show_duration(value)
+        return units.show_duration(value)
 
     def json_schema(self) -> dict[str, Any]:
         pattern = r"^\s*([0-9.]+\s*[a-z]+)(\s+[0-9.]+\s*[a-z]+)*\s*$"
@@ -201,27 +196,20 @@ class Size:
     least: int
     most: int
 
-    accepts = f"a size such as {SIZE_FORMS}"
+    accepts = f"a size such as {units.SIZE_FORMS}"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> int:
-        value = value_of(node) if isinstance(node, Scalar) else None
+        value = value_of(node)
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise expected(self, node)
-        try:
-            size = parse_size(str(value))
-        except ValueError as error:
-            raise BadValue(node.mark, f"{error}, found {describe(node)}") from None
-        if not self.least <= size <= self.most:
-            bounds = f"{show_size(self.least)} to {show_size(self.most)}"
-            raise BadValue(node.mark, f"expected a size of {bounds}, found {describe(node)}")
-        return size
+        return _within(node, self, lambda: units.parse_size(str(value)), units.show_size, "a size")
 
     def show(self, value: int) -> str | int:
-        shown = show_size(value)
+        shown = units.show_size(value)
         return int(shown) if shown.isdigit() else shown
 
     def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": f"^{SIZE.pattern}$"}]}
+        return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": f"^{units.SIZE.pattern}$"}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,17 +224,20 @@ class OneOf(Plain):
         return "one of " + ", ".join(self.words) if len(self.words) > 1 else self.words[0]
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        value = value_of(node) if isinstance(node, Scalar) else None
+        value = value_of(node)
         if isinstance(value, bool) and self.flags:
             return self.flags[not value]
-        if not isinstance(value, str):
-            raise expected(self, node)
-        if value not in self.words:
-            raise expected(self, node, similar(value, self.words))
+        if not isinstance(value, str) or value not in self.words:
+            raise expected(self, node, similar(value, self.words) if isinstance(value, str) else "")
         return value
 
     def json_schema(self) -> dict[str, Any]:
         return {"enum": [*self.words, *([True, False] if self.flags else ())]}
+
+
+def one_of(literal: Any, flags: tuple[str, ...] = ()) -> OneOf:
+    """Return the kind of a `Literal` type."""
+    return OneOf(get_args(literal), flags)
 
 
 class AutoFlag(OneOf):
@@ -268,13 +259,11 @@ class Regex(Plain):
         if not text:
             raise BadValue(node.mark, "the regular expression is empty, it would match everything")
         try:
-            Pattern(text)
+            return Pattern(text).text
         except BadPattern as error:
             perl_only = "perl operator" in error.message or "escape" in error.message
             hint = "look-around and back-references are not available" if perl_only else ""
-            message = f"not a linear-time regular expression: {error.message}"
-            raise BadValue(node.mark, message, hint) from None
-        return text
+            raise BadValue(node.mark, f"not a linear-time regular expression: {error.message}", hint) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +306,8 @@ class Pairs:
             try:
                 found.append((name, self.kind.read(value, path, reader)))
             except BadValue as refused:
-                raise BadValue(refused.mark, refused.message, refused.suggestion, refused.at or path) from None
+                refused.at = refused.at or path
+                raise
         return tuple(found)
 
     def show(self, value: tuple[tuple[str, Any], ...]) -> dict[str, Any]:

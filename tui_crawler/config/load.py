@@ -52,11 +52,14 @@ _LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
 def check_config(config: Config, reader: ConfigReader) -> None:
     """Report to `reader` what contradicts itself."""
     _check_delays(config, reader)
-    _check_own(config, reader)
+    for key, is_obeyed in (("obey_robots", config.crawl.obey_robots), ("obey_nofollow", config.crawl.obey_nofollow)):
+        if not is_obeyed and not config.own_sites:
+            message = "false is accepted for sites of your own only, and own_sites names none"
+            reader.report(f"crawl.{key}", message, "name their origins as own_sites, or pass --own")
     longest = config.crawl.max_url_length
     for key, url in _all_seeds(config, longest, least=longest // _LONGEST_ESCAPE + 1):
         if not isinstance(url, CrawlUrl):
-            reader.report_key(key, f"the seed {url.reason}", "raise crawl.max_url_length")
+            reader.report(key, f"the seed {url.reason}", "raise crawl.max_url_length")
     _check_names(config, reader)
     _check_hosts(config, reader)
     _warn(config, reader)
@@ -68,23 +71,16 @@ def _check_delays(config: Config, reader: ConfigReader) -> None:
         if floor < SECOND and not delay.allow_impolite and not config.own_sites:
             message = f"a floor of {show_duration(floor)}, below 1s, needs {_ALLOW}: true"
             hint = "which is for loopback origins; or name the sites that are yours as own_sites"
-            reader.report_key(key, message, hint)
+            reader.report(key, message, hint)
     if delay.max_ms < delay.floor_ms:
         message = f"{show_duration(delay.max_ms)} is shorter than delay.floor ({show_duration(delay.floor_ms)})"
-        reader.report(reader.mark_of("delay.max", "delay.floor"), "delay.max", message)
+        reader.report("delay.max", message, mark=reader.mark_of("delay.max", "delay.floor"))
     if delay.start_politeness > delay.max_politeness:
         message = f"{delay.start_politeness} is more than delay.max_politeness ({delay.max_politeness})"
         mark = reader.mark_of("delay.start_politeness", "delay.max_politeness")
-        reader.report(mark, "delay.start_politeness", message)
+        reader.report("delay.start_politeness", message, mark=mark)
     if delay.allow_impolite and not config.impolite_everywhere:
         _check_loopback(config, reader)
-
-
-def _check_own(config: Config, reader: ConfigReader) -> None:
-    for key, is_obeyed in (("obey_robots", config.crawl.obey_robots), ("obey_nofollow", config.crawl.obey_nofollow)):
-        if not is_obeyed and not config.own_sites:
-            message = "false is accepted for sites of your own only, and own_sites names none"
-            reader.report_key(f"crawl.{key}", message, "name their origins as own_sites, or pass --own")
 
 
 def _check_loopback(config: Config, reader: ConfigReader) -> None:
@@ -92,12 +88,12 @@ def _check_loopback(config: Config, reader: ConfigReader) -> None:
     hint = "remove it, or say --allow-impolite on the command line as well"
     for key, url in _all_seeds(config):
         if isinstance(url, CrawlUrl) and not is_loopback(url.host) and url.origin not in config.own_sites:
-            reader.report_key(key, f"the seed {url.href} is not loopback, so {_ALLOW} is not accepted", hint)
+            reader.report(key, f"the seed {url.href} is not loopback, so {_ALLOW} is not accepted", hint)
             return
     for index, domain in enumerate(config.whitelist.domains if config.whitelist else ()):
         if not is_loopback(host_name(domain)):
             message = f"the domain {domain} is not loopback, so {_ALLOW} is not accepted"
-            reader.report_key(f"whitelist.domains[{index}]", message, hint)
+            reader.report(f"whitelist.domains[{index}]", message, hint)
             return
 
 
@@ -106,42 +102,39 @@ def _check_names(config: Config, reader: ConfigReader) -> None:
     _refuse_repeated(reader, "jobs", "name", jobs)
     if config.name in jobs:
         message = f"{config.name} is the name of the whole crawl's own job"
-        reader.report_key(f"jobs[{jobs.index(config.name)}].name", message, "take another name")
+        reader.report(f"jobs[{jobs.index(config.name)}].name", message, "take another name")
     _refuse_repeated(reader, "hosts", "host", [host.host for host in config.hosts])
     _refuse_repeated(reader, "sites", "origin", [site.origin for site in config.sites])
 
 
 def _check_hosts(config: Config, reader: ConfigReader) -> None:
-    unverified = [] if config.network.verify else ["network.verify"]
+    verified = {"network.verify": config.network.verify}
     for index, host in enumerate(config.hosts):
         if host.basic_auth is not None and "authorization" in {name.lower() for name, _ in host.headers}:
             message = "basic_auth and a header field Authorization would be sent both"
-            reader.report_key(f"hosts[{index}].basic_auth", message, "keep one of the two")
-        if host.verify is False:
-            unverified.append(f"hosts[{index}].verify")
-    for key in unverified:
-        reader.warn_key(key, UNVERIFIED, "name its certificate as ca_file, and leave verify true")
+            reader.report(f"hosts[{index}].basic_auth", message, "keep one of the two")
+        verified[f"hosts[{index}].verify"] = host.verify is not False
+    for key in [key for key, is_verified in verified.items() if not is_verified]:
+        reader.warn(key, UNVERIFIED, "name its certificate as ca_file, and leave verify true")
 
 
 def _refuse_repeated(reader: ConfigReader, at: str, key: str, names: Sequence[str]) -> None:
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:
-            reader.report_key(f"{at}[{index}].{key}", f"{name} is given twice", "keep one of the two")
+            reader.report(f"{at}[{index}].{key}", f"{name} is given twice", "keep one of the two")
         seen.add(name)
 
 
 def _warn(config: Config, reader: ConfigReader) -> None:
     if config.user_agent == UNCONFIGURED_USER_AGENT:
-        reader.warn_key("user_agent", NOBODY, 'give user_agent: "my-project-crawler (for https://…)"')
+        reader.warn("user_agent", NOBODY, 'give user_agent: "my-project-crawler (for https://…)"')
     if (most := config.robots.max_bytes) < MIN_ROBOTS_BYTES:
         message = f"RFC 9309 asks for at least {MIN_ROBOTS_BYTES} bytes; rules beyond {most} are lost"
-        reader.warn_key("robots.max_bytes", message)
+        reader.warn("robots.max_bytes", message)
     for at, rules in [("rules", config.rules)] + [(f"jobs[{i}].rules", job.rules) for i, job in enumerate(config.jobs)]:
-        for index, rule in enumerate(rules):
-            if rule.custom_js is not None:
-                message = "the browser extra does not exist yet: such pages fail (230)"
-                reader.warn_key(f"{at}[{index}].custom_js", message)
+        for index in [index for index, rule in enumerate(rules) if rule.custom_js is not None]:
+            reader.warn(f"{at}[{index}].custom_js", "the browser extra does not exist yet: such pages fail (230)")
     _warn_of_delays(config, reader)
     if config.sites or config.hosts or config.own_sites:
         _warn_of_no_effect(config, reader)
@@ -161,10 +154,10 @@ def _warn_of_delays(config: Config, reader: ConfigReader) -> None:
     for at, ms in given.items():
         if ms is not None and ms < floors[key]:
             message = f"{show_duration(ms)} has no effect: {key} makes it {show_duration(floors[key])}"
-            reader.warn_key(at, message, f"remove it, or set {key}: {show_duration(ms)}{leave * (ms < SECOND)}")
+            reader.warn(at, message, f"remove it, or set {key}: {show_duration(ms)}{leave * (ms < SECOND)}")
     if delay.allow_impolite and min(delay.floor_ms, average.floor_ms) >= SECOND:
         message = f"allows nothing: delay.floor is {show_duration(delay.floor_ms)}, and no delay is shorter"
-        reader.warn_key(_ALLOW, message, "set delay.floor below 1s, or remove it")
+        reader.warn(_ALLOW, message, "set delay.floor below 1s, or remove it")
 
 
 def _warn_of_no_effect(config: Config, reader: ConfigReader) -> None:
@@ -174,12 +167,12 @@ def _warn_of_no_effect(config: Config, reader: ConfigReader) -> None:
     named += [(f"own_sites[{index}]", origin) for index, origin in enumerate(config.own_sites)]
     for key, origin in named:
         if origin not in origins and not config.whitelist:
-            reader.warn_key(key, f"no seed is of {origin}, so this has no effect")
+            reader.warn(key, f"no seed is of {origin}, so this has no effect")
     for index, host in enumerate(config.hosts):
         secure, of_host = f"https://{host.host}", sorted({url.origin for url in seeds if url.host == host.host})
         if of_host and secure not in of_host and (host.headers or host.cookies or host.basic_auth):
             message = f"headers, cookies and basic_auth of a name go to {secure} only, which no seed is of"
-            reader.warn_key(f"hosts[{index}].host", message, f"name {of_host[0]}")
+            reader.warn(f"hosts[{index}].host", message, f"name {of_host[0]}")
 
 
 def _all_seeds(
@@ -207,38 +200,29 @@ def load_config(
     looks_at_files: bool = True,
     resolves: bool = True,
 ) -> Config:
-    """Read a configuration file.
+    """Read a configuration file, and the first bytes of the database file; write nothing. Raises ConfigErrors with up
+    to 20 problems.
 
     `overrides` maps dotted keys to values that win over the file (`{"crawl.max_requests": 100}`), written as in
-    YAML (`"30m"`, 512000, True, lists); `own_sites: True` adds the origins of the seeds. `allow_impolite_cli` is the
-    command line's `--allow-impolite`: it sets `delay.allow_impolite` and accepts it for every origin. `database`
-    cannot be overridden: the opened path is compared with the file's by `guard_database`. `looks_at_files` is False
-    where another database is opened: the place that the configuration names need not exist then. `resolves` is False
-    where nothing is requested: variables and files that hold secrets and certificates need not be there.
-
-    Raises ConfigErrors with up to 20 problems. Reads the file and looks at the database file's first bytes;
-    writes nothing.
+    YAML (`"30m"`, 512000, True, lists); `own_sites: True` adds the origins of the seeds. `database` cannot be
+    overridden: `guard_database` compares it with the opened path. `allow_impolite_cli` is `--allow-impolite`: it sets
+    `delay.allow_impolite` and accepts it for every origin. `looks_at_files` is False where another database is opened:
+    the one that is named need not exist. `resolves` is False where nothing is requested: secrets and certificates
+    need not be there.
     """
-    try:
-        text = _read_text(path)
-    except BadValue as refused:
-        raise _errors(refused) from refused
-    return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files, resolves=resolves)
+    return _load(_read_text(path), path, overrides or {}, allow_impolite_cli, looks_at_files, resolves)
 
 
 def read_config(text: str, name: str, built_into: str = "", *, over: bool = False, impolite: bool = False) -> Config:
-    """The configuration that `text` (YAML, perhaps with what a command line gave) says, as if it stood in NAME.yaml in
-    the current folder. No file is looked at, so that the database it names may be open. `built_into` says what holds
-    the text where no file does: then no file is named as the place of a rule. `over`: without the values that a command
-    line gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
+    """Return the configuration of `text` (YAML, perhaps with what a command line gave), as if it were NAME.yaml in the
+    current folder. No file is looked at, so that the database it names may be open. `built_into` says which part of the
+    program has the text, which then is named as the place of a rule. `over`: without the values that a command line
+    gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
     label = f"{BUILT_INTO}{built_into}" if built_into else ""
     written, _, given = text.partition(COMMAND_LINE_MARK)
     overrides = {key: value for key, value in json.loads(given or "{}").items() if not (over and key in _OF_ONE_RUN)}
     impolite = bool(overrides.pop(_ALLOW, impolite))
-    path = Path(f"{name}.yaml")
-    return replace(
-        _load(written, path, overrides, impolite, looks_at_files=False, resolves=False, label=label), file=""
-    )
+    return replace(_load(written, Path(f"{name}.yaml"), overrides, impolite, False, False, label), file="")
 
 
 def _kept_text(written: str, overrides: Mapping[str, object], impolite: bool) -> str:
@@ -252,22 +236,19 @@ def _load(
     path: Path,
     overrides: Mapping[str, object],
     impolite: bool,
-    *,
-    looks_at_files: bool = True,
-    resolves: bool = True,
+    looks_at_files: bool,
+    resolves: bool,
     label: str = "",
 ) -> Config:
-    label = label or visible(str(path), LONGEST_PATH)
     are_own = overrides.get("own_sites") is True  # the command line's `--own`
     given = {key: value for key, value in overrides.items() if not (are_own and key == "own_sites")}
-    start = SourcePlace(label, 1, 1)
-    reader = _reader(given, impolite, path.parent, start, looks_at_files=looks_at_files, resolves=resolves)
+    start = SourcePlace(label or visible(str(path), LONGEST_PATH), 1, 1)
+    reader = ConfigReader(PLACES, _nodes(given, impolite), path.parent, start, looks_at_files, resolves)
     config = replace(_read(text, reader), text=_kept_text(reader.stored_text(text), overrides, impolite))
     if are_own:
         seeds = (url.origin for _, url in _all_seeds(config) if isinstance(url, CrawlUrl))
         config = replace(config, own_sites=tuple(dict.fromkeys((*config.own_sites, *seeds))))
-    stem = path.stem or "crawl"
-    database = config.database
+    stem, database = path.stem or "crawl", config.database
     if not database.location:
         database = Database(str((path.parent / f"{stem}.db").absolute()))
         try:
@@ -275,10 +256,8 @@ def _load(
                 check_file(Path(database.location), start)
         except BadValue as refused:
             reader.problems.append(refused.problem("database"))
-    named = replace(
-        config, name=config.name or visible(stem), database=database, file=str(path), impolite_everywhere=impolite
-    )
-    return _finish(named, reader)
+    config = replace(config, name=config.name or visible(stem), database=database, file=str(path))
+    return _finish(config, reader, impolite)
 
 
 def config_from_seeds(
@@ -289,16 +268,15 @@ def config_from_seeds(
     overrides: Mapping[str, object] | None = None,
     allow_impolite_cli: bool = False,
 ) -> Config:
-    """The configuration of `tui-crawler crawl URL…`: these seeds, this database, everything else by default.
+    """Return the configuration of `tui-crawler crawl URL…`: these seeds, this database, everything else by default.
 
     Raises ConfigErrors, as `load_config` does; `guard_database` accepts every database for it.
     """
-    reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd(), _ON_COMMAND_LINE)
-    given = {"seeds": list(seeds), "name": name, "database": location_of(database)}
-    config = _read(_node(given), reader)
+    reader = ConfigReader(PLACES, _nodes(overrides or {}, allow_impolite_cli), Path.cwd(), _ON_COMMAND_LINE)
+    config = _read(_node({"seeds": list(seeds), "name": name, "database": location_of(database)}), reader)
     kept = _kept_text(json.dumps({"name": name, "seeds": list(config.seeds)}), overrides or {}, allow_impolite_cli)
     unguarded = replace(config.database, given="")
-    return _finish(replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader)
+    return _finish(replace(config, text=kept, database=unguarded), reader, allow_impolite_cli)
 
 
 _CONFLICT_MARKER = re.compile(r"^(?:<{7}|={7}|>{7})(?= |$).*", re.MULTILINE)
@@ -316,27 +294,20 @@ _RULES_FILE = Table(
 
 def load_rules(path: Path) -> RulesetChange:
     """Read YAML with any of policies, rules, exclusions and whitelist, as in a configuration: the change it makes to
-    a ruleset. A list that the file gives replaces the one in force, an empty one takes it away; what the file does
+    a ruleset. A list that the file gives replaces the one in force, an empty one removes it; what the file does
     not name stays, also within `policies`. Raises ConfigErrors."""
-    try:
-        text = _read_text(path)
-    except BadValue as refused:
-        raise _errors(refused) from refused
-    return read_rules(text, str(path), path.parent)
+    return read_rules(_read_text(path), str(path), path.parent)
 
 
 def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
-    """The same for a text; `name` stands where it was written, `folder` is where it looks for files.
-
-    A text with markers of a conflict is refused by their lines."""
+    """Do the same for a text from the place `name`; `folder` is where it looks for files. A text with markers of a
+    conflict is refused by their lines."""
     from tui_crawler.domain.rules.ruleset import RulesetChange  # noqa: PLC0415  a start reads no rules by themselves
 
     if markers := list(islice(_CONFLICT_MARKER.finditer(text), MAX_PROBLEMS)):
-        places = [SourcePlace(name, text.count("\n", 0, found.start()) + 1, 1) for found in markers]
-        raise ConfigErrors(
-            problem_at(place, "", f"a conflict is not resolved: {visible(found[0])}", "keep one side, without markers")
-            for place, found in zip(places, markers, strict=True)
-        )
+        lines = [(text.count("\n", 0, found.start()) + 1, visible(found[0])) for found in markers]
+        told, hint = "a conflict is not resolved", "keep one side, without markers"
+        raise ConfigErrors(problem_at(SourcePlace(name, at, 1), "", f"{told}: {marker}", hint) for at, marker in lines)
     reader = ConfigReader(places_of(_RULES_FILE), {}, folder, SourcePlace(visible(name, LONGEST_PATH), 1, 1))
     values = _read(text, reader, _RULES_FILE)
     given = reader.marks
@@ -354,16 +325,8 @@ def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
     return change
 
 
-def _reader(
-    overrides: Mapping[str, object],
-    impolite: bool,
-    folder: Path,
-    start: SourcePlace,
-    *,
-    looks_at_files: bool = True,
-    resolves: bool = True,
-) -> ConfigReader:
-    """A reader with the command line's values, each under its canonical key. Raises ConfigErrors for unknown keys."""
+def _nodes(overrides: Mapping[str, object], impolite: bool) -> dict[str, Node]:
+    """Return the command line's values, each under its canonical key. Raises ConfigErrors for unknown keys."""
     known: dict[str, str] = {}
     for at, key in walk_keys(ROOT):
         for name in filter(None, (key.name, key.alias)):
@@ -382,14 +345,14 @@ def _reader(
             nodes[known[path]] = _node(value)
     if problems:
         raise ConfigErrors(problems)
-    return ConfigReader(PLACES, nodes, folder, start, looks_at_files=looks_at_files, resolves=resolves)
+    return nodes
 
 
 def _node(value: object) -> Node:
     try:
         return node_of(value, _ON_COMMAND_LINE)
     except BadValue as refused:
-        raise _errors(refused) from refused
+        raise ConfigErrors([refused.problem()]) from refused
 
 
 def _read(source: str | Node, reader: ConfigReader, table: Table = ROOT) -> Any:
@@ -401,64 +364,53 @@ def _read(source: str | Node, reader: ConfigReader, table: Table = ROOT) -> Any:
         reader.problems.append(refused.problem())
     except (Incomplete, TooManyProblems):
         pass
-    else:
-        reader.raise_problems()
-        return value
-    raise ConfigErrors(reader.problems)
+    if reader.problems:
+        raise ConfigErrors(reader.problems)
+    return value
 
 
-def _finish(config: Config, reader: ConfigReader) -> Config:
+def _finish(config: Config, reader: ConfigReader, impolite: bool) -> Config:
     """Check what holds between keys, then put places and warnings into the value. Raises ConfigErrors."""
+    config = replace(config, impolite_everywhere=impolite)
     with suppress(TooManyProblems):
         check_config(config, reader)
-    reader.raise_problems()
+    if reader.problems:
+        raise ConfigErrors(reader.problems)
     sources = tuple((key, mark.place) for key, mark in reader.marks.items())
     return replace(config, sources=sources, warnings=tuple(reader.warnings))
 
 
-def _errors(refused: BadValue) -> ConfigErrors:
-    return ConfigErrors([refused.problem()])
-
-
 def _read_text(path: Path) -> str:
-    """The text of a configuration file without its byte order mark.
+    """Return the text of a configuration file without its byte order mark.
 
-    Raises BadValue when there is no such file, it may not be read, is no regular file, is larger than 4 MiB, is not
+    Raises ConfigErrors when there is no such file, it may not be read, is no regular file, is larger than 4 MiB, is not
     UTF-8, or holds a character YAML does not allow (NUL, escape…).
     """
-    whole = SourcePlace(str(path))
+
+    def refused(message: str, suggestion: str = "", *before: str) -> ConfigErrors:
+        """`before`: the text before what is refused, else that is the whole file."""
+        lines = before and before[0].split("\n")
+        mark = SourcePlace(str(path), len(lines), len(lines[-1]) + 1) if lines else SourcePlace(str(path))
+        return ConfigErrors([problem_at(mark, "", message, suggestion)])
+
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise BadValue(whole, "is a folder", "name a YAML file")
-        if not stat.S_ISREG(status.st_mode):
-            raise BadValue(whole, "is not a regular file", "name a YAML file")
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
+            raise refused(what, "name a YAML file")
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BadValue(whole, f"cannot be read: {reason.lower()}") from error
+        raise refused(f"cannot be read: {reason.lower()}") from error
     if len(data) > MAX_FILE_BYTES:
-        raise BadValue(whole, f"is larger than {MAX_FILE_BYTES // 1024**2} MiB, the limit of a configuration")
-    return _checked(_decoded(data, str(path)), str(path))
-
-
-def _decoded(data: bytes, file: str) -> str:
+        raise refused(f"is larger than {MAX_FILE_BYTES // 1024**2} MiB, the limit of a configuration")
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = data[: error.start]
-        line_start = before.rfind(b"\n") + 1
-        mark = SourcePlace(file, before.count(b"\n") + 1, len(before[line_start:].decode("utf-8", "replace")) + 1)
-        raise BadValue(
-            mark, f"is not UTF-8: the byte {data[error.start]:#04x} cannot stand here", "save the file as UTF-8"
-        ) from error
-
-
-def _checked(text: str, file: str) -> str:
-    bad = _NOT_YAML.search(text)
-    if bad is None:
-        return text
-    start = bad.start()
-    mark = SourcePlace(file, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
-    raise BadValue(mark, f"the character U+{ord(bad[0]):04X} is not allowed in YAML", "remove it")
+        message = f"is not UTF-8: the byte {data[error.start]:#04x} cannot stand here"
+        raise refused(message, "save the file as UTF-8", data[: error.start].decode("utf-8", "replace")) from error
+    if bad := _NOT_YAML.search(text):
+        message = f"the character U+{ord(bad[0]):04X} is not allowed in YAML"
+        raise refused(message, "remove it", text[: bad.start()])
+    return text

@@ -46,7 +46,7 @@ class MatcherKind:
                 parts.append(All(inner) if name.text == "all" else AnyOf(inner))
             elif name.text in FIELDS:
                 if name.text == "fragment":
-                    reader.warn(name.mark, path, "pages have no fragment: it is cut off when a link is found")
+                    reader.warn(path, "pages have no fragment: it is cut off when a link is found", mark=name.mark)
                 parts += _tests(name.text, value, path, self)
             else:
                 raise BadValue(name.mark, "unknown field", nearest(name.text, (*FIELDS, *_COMBINERS)), path)
@@ -127,16 +127,13 @@ _RULE_EFFECTS = ("accept", "skip", "ua", "custom_js")
 class DoNotCrawlKind:
     """One entry of `do_not_crawl`: a matcher, with the place it was given at."""
 
-    accepts = MatcherKind().accepts
+    accepts, json_schema = MatcherKind.accepts, MatcherKind.json_schema
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> DoNotCrawl:
         return DoNotCrawl(MatcherKind().read(node, at, reader), node.mark.place)
 
     def show(self, value: DoNotCrawl) -> Any:
         return MatcherKind().show(value.matcher)
-
-    def json_schema(self) -> dict[str, Any]:
-        return MatcherKind().json_schema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,15 +202,6 @@ def _build_query_policy(values: Mapping[str, Any], mark: SourcePlace) -> QueryPo
     return QueryPolicy(values["match"], allow, values["values"], values["allow_any"], mark.place)
 
 
-def _show_query_policy(value: QueryPolicy) -> dict[str, Any]:
-    return {
-        "match": value.match,
-        "allow": tuple(sorted(value.allow)),
-        "values": value.values,
-        "allow_any": value.allow_any,
-    }
-
-
 def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
     if all(values[effect] is None for effect in _RULE_EFFECTS):
         raise BadValue(mark, "the rule changes nothing", f"give one of {', '.join(_RULE_EFFECTS)}")
@@ -248,7 +236,9 @@ QUERY_POLICY = Table(
         ConfigKey("allow_any", Flag(), "Allows every parameter.", False),
     ),
     _build_query_policy,
-    _show_query_policy,
+    lambda one: (
+        {name: getattr(one, name) for name in ("match", "values", "allow_any")} | {"allow": (*sorted(one.allow),)}
+    ),
 )
 RULE = Table(
     (

@@ -32,11 +32,8 @@ class SourcePlace:
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One thing that is wrong (or, in `Config.warnings`, doubtful). All texts are safe to print.
-
-    `line` and `column` count from 1; both are 0 when the problem is not about a line (no such file, or a value
-    of the command line). `key` is dotted (`crawl.max_in_flight`, `seeds[3]`), empty for the file itself.
-    """
+    """One thing that is wrong (or, in `Config.warnings`, doubtful), fit to print. `line` and `column` count from 1, 0
+    when it is not about a line; `key` is dotted (`crawl.max_in_flight`, `seeds[3]`), empty for the file itself."""
 
     file: str
     line: int
@@ -64,17 +61,12 @@ class ConfigErrors(Exception):
 
 
 class BadValue(Exception):
-    """A value (or the whole source) is refused. The table or list around it reports the problem.
-
-    `at` is the dotted key where it differs from the key the table was reading.
-    """
+    """A value (or the whole source) is refused; the table or list around it reports the problem. `at` is the dotted key
+    where it differs from the key the table was reading."""
 
     def __init__(self, mark: SourcePlace, message: str, suggestion: str = "", at: str = "") -> None:
         super().__init__(message)
-        self.mark = mark
-        self.message = message
-        self.suggestion = suggestion
-        self.at = at
+        self.mark, self.message, self.suggestion, self.at = mark, message, suggestion, at
 
     def problem(self, key: str = "") -> ConfigProblem:
         """Return the problem of `key`, or of the key inside it that was refused."""
@@ -101,12 +93,6 @@ def visible_key(text: str) -> str:
 
 
 def problem_at(mark: SourcePlace, key: str, message: str, suggestion: str = "") -> ConfigProblem:
-    """A problem at `mark`, its texts made safe to print and cut to a readable length."""
-    return ConfigProblem(
-        visible(mark.file, LONGEST_PATH),
-        mark.line,
-        mark.column,
-        visible(key),
-        visible(message, _CLIP_MESSAGE),
-        visible(suggestion, _CLIP_MESSAGE),
-    )
+    """Return a problem at `mark`, its texts made safe to print and cut to a readable length."""
+    told, hint = visible(message, _CLIP_MESSAGE), visible(suggestion, _CLIP_MESSAGE)
+    return ConfigProblem(visible(mark.file, LONGEST_PATH), mark.line, mark.column, visible(key), told, hint)

@@ -8,15 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tui_crawler.config.problem import (
-    MAX_PROBLEMS,
-    BadValue,
-    ConfigErrors,
-    ConfigProblem,
-    SourcePlace,
-    TooManyProblems,
-    problem_at,
-)
+from tui_crawler.config.problem import MAX_PROBLEMS, BadValue, ConfigProblem, SourcePlace, TooManyProblems, problem_at
 from tui_crawler.config.tree import Node, Scalar
 
 _ITEM = re.compile(r"(?P<at>.*)\[(?P<index>[0-9]+)\]")
@@ -26,15 +18,14 @@ _ITEM = re.compile(r"(?P<at>.*)\[(?P<index>[0-9]+)\]")
 class ConfigReader:
     """Collects, for one configuration.
 
-    `places` maps the name of each known key to the sections it may stand in. `_overrides` maps dotted keys to
-    values of the command line, which win over the file. `folder` is where a relative database path begins;
-    `start` is the place of what has no place of its own;
-    `looks_at_files` is False where the database may be open in this process (closing it would cost its locks);
-    `resolves` is False where nothing is requested, so that secrets and certificates need not be there.
+    `places` maps the name of each known key to the sections it may stand in; `overrides` dotted keys to values of the
+    command line, which win over the file. `folder` is where a relative database path begins; `start` is the place of
+    what has no place of its own. `looks_at_files` is False where the database may be open in this process (closing it
+    would cost its locks); `resolves` where nothing is requested, so that secrets and certificates need not be there.
     """
 
     places: Mapping[str, tuple[str, ...]]
-    _overrides: Mapping[str, Node]
+    overrides: Mapping[str, Node]
     folder: Path
     start: SourcePlace
     looks_at_files: bool = True
@@ -45,23 +36,27 @@ class ConfigReader:
     item_marks: dict[str, tuple[SourcePlace, ...]] = field(default_factory=dict)
     _kept_out: dict[tuple[int, int], str] = field(default_factory=dict)
 
-    def report(self, mark: SourcePlace, key: str, message: str, suggestion: str = "") -> None:
-        """Keep a problem. Raises TooManyProblems with the last one that is kept."""
-        self.problems.append(problem_at(mark, key, message, suggestion))
+    def report(self, key: str, message: str, suggestion: str = "", mark: SourcePlace | None = None) -> None:
+        """Keep a problem, at `mark` or the place of its key. Raises TooManyProblems with the last one that is kept."""
+        self.problems.append(problem_at(mark or self.mark_of(key), key, message, suggestion))
         if len(self.problems) >= MAX_PROBLEMS:
             raise TooManyProblems
 
-    def report_key(self, key: str, message: str, suggestion: str = "") -> None:
-        """Keep a problem at the place of its key, as `report` does."""
-        self.report(self.mark_of(key), key, message, suggestion)
+    def refuse(self, refused: BadValue, key: str) -> None:
+        """Keep a refused value as a problem of `key`, or of the key inside it that was refused."""
+        self.report(refused.at or key, refused.message, refused.suggestion, refused.mark)
+
+    def warn(self, key: str, message: str, suggestion: str = "", mark: SourcePlace | None = None) -> None:
+        """Keep a warning, at `mark` or the place of its key; the configuration stays usable."""
+        self.warnings.append(problem_at(mark or self.mark_of(key), key, message, suggestion))
 
     def keep_out(self, node: Node, instead: str) -> None:
-        """A value that must not be stored as it stands in the text; `instead` does."""
+        """Keep a value out of the text that is stored; `instead` takes its place."""
         if isinstance(node, Scalar) and node.span[1]:
             self._kept_out[node.span] = instead
 
     def stored_text(self, text: str) -> str:
-        """The text that was read, as it may be stored."""
+        """Return the text that was read, as it may be stored."""
         for (start, end), instead in sorted(self._kept_out.items(), reverse=True):
             given = text[start:end]
             anchor = re.match(r"(?:!\S*\s+)?(&\S+\s+)?", given)
@@ -69,26 +64,6 @@ class ConfigReader:
             quoted = json.dumps(instead, ensure_ascii=False)
             text = f"{text[:start]}{(anchor and anchor[1]) or ''}{quoted}{line_end}{text[end:]}"
         return text
-
-    def refuse(self, refused: BadValue, key: str) -> None:
-        """Keep a refused value as a problem of `key`, or of the key inside it that was refused."""
-        self.report(refused.mark, refused.at or key, refused.message, refused.suggestion)
-
-    def warn(self, mark: SourcePlace, key: str, message: str, suggestion: str = "") -> None:
-        """Keep a warning; the configuration stays usable."""
-        self.warnings.append(problem_at(mark, key, message, suggestion))
-
-    def warn_key(self, key: str, message: str, suggestion: str = "") -> None:
-        """Keep a warning at the place of its key."""
-        self.warn(self.mark_of(key), key, message, suggestion)
-
-    def override(self, key: str) -> Node | None:
-        """The value the command line gives for a dotted key."""
-        return self._overrides.get(key)
-
-    def is_overridden_below(self, section: str) -> bool:
-        """Return whether the command line gives some key of a section."""
-        return any(key.startswith(f"{section}.") for key in self._overrides)
 
     def note(self, key: str, mark: SourcePlace, items: Iterable[SourcePlace] | None = None) -> None:
         """Remember where a key was given, and where each item of a list."""
@@ -101,14 +76,8 @@ class ConfigReader:
         the item of the list is."""
         for key in keys:
             if found := _ITEM.match(key):
-                marks = self.item_marks.get(found["at"], ())
-                index = int(found["index"])
+                marks, index = self.item_marks.get(found["at"], ()), int(found["index"])
                 return marks[index] if index < len(marks) else self.mark_of(found["at"])
             if key in self.marks:
                 return self.marks[key]
         return self.start
-
-    def raise_problems(self) -> None:
-        """Raises ConfigErrors if there is any problem."""
-        if self.problems:
-            raise ConfigErrors(self.problems)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from tui_crawler.config import sections
 from tui_crawler.config.database import Database, DatabaseName
 from tui_crawler.config.kinds import (
     THEMES,
@@ -24,22 +25,7 @@ from tui_crawler.config.kinds import (
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
 from tui_crawler.config.problem import BadValue, ConfigProblem, SourcePlace
 from tui_crawler.config.reader import ConfigReader
-from tui_crawler.config.sections import (
-    SEEDS,
-    AlarmsConfig,
-    CrawlConfig,
-    DelayConfig,
-    HostConfig,
-    JobConfig,
-    NetworkConfig,
-    QueueConfig,
-    ReadingConfig,
-    RobotsConfig,
-    SeenIndexConfig,
-    SiteConfig,
-    StorageConfig,
-    WorkerConfig,
-)
+from tui_crawler.config.sections import SEEDS, HostConfig, JobConfig, SiteConfig
 from tui_crawler.config.table import ConfigKey, ListOf, Table, key, need, places_of, section, table_of
 from tui_crawler.config.tree import Node
 from tui_crawler.config.web_kinds import HostName, OriginName, UserAgent
@@ -142,17 +128,17 @@ class Config:
         (),
         "Origins that are yours: delays below 1s, obey_robots and obey_nofollow: false are accepted for these.",
     )
-    crawl: CrawlConfig = section(CrawlConfig, "What is crawled, how often, how far.")
-    delay: DelayConfig = section(DelayConfig, "How long an origin is left alone after a request.")
-    robots: RobotsConfig = section(RobotsConfig, "How robots.txt is kept.")
-    network: NetworkConfig = section(NetworkConfig, "Limits of one request.")
-    reading: ReadingConfig = section(ReadingConfig, "How much is read of what was fetched.")
-    storage: StorageConfig = section(StorageConfig, "What is kept, and how safely.")
-    seen_index: SeenIndexConfig = section(SeenIndexConfig, "How offline mode knows URLs it has seen.")
-    queue: QueueConfig = section(QueueConfig, "Segments of offline mode.")
+    crawl: sections.CrawlConfig = section(sections.CrawlConfig, "What is crawled, how often, how far.")
+    delay: sections.DelayConfig = section(sections.DelayConfig, "How long an origin is left alone after a request.")
+    robots: sections.RobotsConfig = section(sections.RobotsConfig, "How robots.txt is kept.")
+    network: sections.NetworkConfig = section(sections.NetworkConfig, "Limits of one request.")
+    reading: sections.ReadingConfig = section(sections.ReadingConfig, "How much is read of what was fetched.")
+    storage: sections.StorageConfig = section(sections.StorageConfig, "What is kept, and how safely.")
+    seen_index: sections.SeenIndexConfig = section(sections.SeenIndexConfig, "How offline mode knows URLs it has seen.")
+    queue: sections.QueueConfig = section(sections.QueueConfig, "Segments of offline mode.")
     hosts: tuple[HostConfig, ...] = key(ListOf(table_of(HostConfig), "hosts"), (), "Settings of one host each.")
-    worker: WorkerConfig = section(WorkerConfig, "Who crawls.")
-    alarms: AlarmsConfig = section(AlarmsConfig, "What is told to whoever looks elsewhere.")
+    worker: sections.WorkerConfig = section(sections.WorkerConfig, "Who crawls.")
+    alarms: sections.AlarmsConfig = section(sections.AlarmsConfig, "What is told to whoever looks elsewhere.")
     policies: PoliciesConfig = key(POLICIES, PoliciesConfig(), "What is never requested, and which queries may be.")
     exclusions: tuple[Exclusion, ...] = key(
         EXCLUSIONS, (), "The exclusion list. It overrides everything else; each entry is of one kind."

@@ -7,24 +7,11 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from tui_crawler.config.kinds import AutoFlag, Duration, Flag, Nullable, OneOf, Real, Size, Text, Whole
+from tui_crawler.config import web_kinds as web
+from tui_crawler.config.kinds import AutoFlag, Duration, Flag, Nullable, OneOf, Real, Size, Text, Whole, one_of
 from tui_crawler.config.policies import RULES
 from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section, table_of
 from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK, YEAR
-from tui_crawler.config.web_kinds import (
-    COOKIES,
-    HEADERS,
-    PASSWORD,
-    USER,
-    CertificateFile,
-    FolderPath,
-    HostEntry,
-    OriginName,
-    ProxyAddress,
-    Secret,
-    Seed,
-    StartPath,
-)
 from tui_crawler.domain.history.alarm import AlarmKind
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.content_kind import OTHER, PAGE_KINDS, CanonicalRule, CookieMode, LinkKind, SitemapRule
@@ -43,24 +30,22 @@ OnFewOrigins = Literal["save_and_stop", "load_next"]
 MAX_SEEDS = 1_000_000
 MIN_ROBOTS_BYTES = 500 * KIB  # RFC 9309, 2.5: a crawler must read at least so much
 NO_LIMIT = "no limit"
-SEEDS = ListOf(Seed(), "http or https URLs", 1, MAX_SEEDS)
+SEEDS = ListOf(web.Seed(), "http or https URLs", 1, MAX_SEEDS)
 
 
 @dataclass(frozen=True, slots=True)
 class SiteConfig:
     """One site (G)."""
 
-    origin: str = need(OriginName(), "The origin the setting is for.")
-    start_path: str = need(StartPath(), "Only URLs whose path begins with this are followed.")
+    origin: str = need(web.OriginName(), "The origin the setting is for.")
+    start_path: str = need(web.StartPath(), "Only URLs whose path begins with this are followed.")
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """The extent of a crawl: what, how often, how far. None means no limit."""
 
-    mode: Mode = key(
-        OneOf(get_args(Mode)), "online", "`online` queues the links it finds; `offline` stores pages only (M)."
-    )
+    mode: Mode = key(one_of(Mode), "online", "`online` queues the links it finds; `offline` stores pages only (M).")
     max_requests: int | None = key(
         Nullable(Whole(1), NO_LIMIT), None, "The run ends after so many turns that made a request."
     )
@@ -68,7 +53,7 @@ class CrawlConfig:
         Whole(1, 1000), 8, "Turns at once, over different politeness keys; 1 is plain turn-taking."
     )
     politeness_key: PolitenessKey = key(
-        OneOf(get_args(PolitenessKey)), "origin", "What never gets two requests at once, and keeps the delay."
+        one_of(PolitenessKey), "origin", "What never gets two requests at once, and keeps the delay."
     )
     tries: int = key(Whole(1, 1000), 3, "Attempts a page has before it is given up.")
     patience: int = key(Whole(1, 1000), 5, "Persistent failures after which an origin is given up for the run.")
@@ -86,13 +71,13 @@ class CrawlConfig:
     max_url_length: int = key(Whole(64, 65_536), 2048, "Longest URL, in characters.")
     max_redirect_hops: int = key(Whole(0, 100), 10, "Redirects in a row that are still queued.")
     follow_seed_redirects: SeedRedirects = key(
-        OneOf(get_args(SeedRedirects)),
+        one_of(SeedRedirects),
         "same_site",
         "Where a seed that redirects to another origin is followed, which then is crawled, too: `same_site` within its "
         "registrable domain or host, `any` everywhere, `never` nowhere.",
     )
     cookies: CookieMode = key(
-        OneOf(get_args(CookieMode)),
+        one_of(CookieMode),
         "chain",
         "Sends cookies that servers set back to them: `chain` within one chain of redirects, `origin` in the run of an "
         "origin, `off` never. They are kept in memory only.",
@@ -107,7 +92,7 @@ class CrawlConfig:
         "`false`: noindex and nofollow (meta robots, X-Robots-Tag, rel) have no effect on own_sites; only for these.",
     )
     sitemaps: SitemapRule = key(
-        OneOf(get_args(SitemapRule), ("robots", "off")),
+        one_of(SitemapRule, ("robots", "off")),
         "auto",
         "`auto` reads those that robots.txt or `link rel=sitemap` names, also on other hosts, seeds and linked files "
         "that are sitemaps, else /sitemap.xml; `robots` (true) those that robots.txt names on crawled origins.",
@@ -119,7 +104,7 @@ class CrawlConfig:
     )
     follow_frames: bool = key(Flag(), True, "Frames and iframes of crawled origins become pages, as links do.")
     canonical: CanonicalRule = key(
-        OneOf(get_args(CanonicalRule)),
+        one_of(CanonicalRule),
         "obey",
         "A page that names another URL as canonical: `obey` queues that URL and drops the page once it has content; "
         "`same_origin` does so only within its own origin (a mirror, a staging site), `ignore` never, and both record "
@@ -157,7 +142,7 @@ class DelayConfig:
     """The delay between two requests to an origin."""
 
     model: DelayModel = key(
-        OneOf(get_args(DelayModel)),
+        one_of(DelayModel),
         "politeness",
         "`politeness`: response time × 2^politeness (U); `running_average` (M); `fixed`: the least delay.",
     )
@@ -207,7 +192,7 @@ class NetworkConfig:
         64 * KIB,
         "Longest header of an answer, as it is received; one with a longer is not understood (cut: headers).",
     )
-    proxy: str | None = key(Nullable(ProxyAddress(), "no proxy"), None, "HTTP proxy for all requests.")
+    proxy: str | None = key(Nullable(web.ProxyAddress(), "no proxy"), None, "HTTP proxy for all requests.")
     allow_private_addresses: PrivateAddresses = key(
         AutoFlag(("auto",), ("always", "never")),
         "auto",
@@ -215,7 +200,7 @@ class NetworkConfig:
         "was added later.",
     )
     ca_file: str | None = key(
-        Nullable(CertificateFile(), "none"),
+        Nullable(web.CertificateFile(), "none"),
         None,
         "Certificates that are trusted beside the system's and the packaged ones.",
     )
@@ -257,12 +242,12 @@ class StorageConfig:
         "on the wire once their head has come.",
     )
     validate: tuple[BodyKind, ...] = key(
-        ListOf(OneOf(get_args(BodyKind)), "kinds of document", most=4),
+        ListOf(one_of(BodyKind), "kinds of document", most=4),
         get_args(BodyKind),
         "Kinds of document that are checked for errors (G); none reads pages faster.",
     )
     durability: Durability = key(
-        OneOf(get_args(Durability)), "normal", "`full` also keeps the last commits through a power loss; slower."
+        one_of(Durability), "normal", "`full` also keeps the last commits through a power loss; slower."
     )
     lease_ms: int = key(Duration(5 * SECOND, HOUR), 30 * SECOND, "A worker that is silent so long loses its origins.")
     limbo_ms: int = key(Duration(MINUTE, YEAR), DAY, "Pages claimed longer than this are listed for the operator.")
@@ -273,7 +258,7 @@ class StorageConfig:
         "as it was, which costs nothing for a page that stayed the same (docs/performance.md); 1 keeps nothing.",
     )
     warc: str | None = key(
-        Nullable(FolderPath()),
+        Nullable(web.FolderPath()),
         None,
         "A folder, relative to this file, for web archives (WARC) of every response as it came (docs/archive.md).",
     )
@@ -283,7 +268,7 @@ class StorageConfig:
 class SeenIndexConfig:
     """The index of seen URLs of offline mode (M)."""
 
-    kind: SeenIndexKind = key(OneOf(get_args(SeenIndexKind)), "database", "`database` and `memory` are exact.")
+    kind: SeenIndexKind = key(one_of(SeenIndexKind), "database", "`database` and `memory` are exact.")
     capacity: int = key(Whole(1, 10_000_000_000), 10_000_000, "URLs the Bloom filter is made for.")
     error_rate: float = key(Real(1e-9, 0.5), 0.001, "Share of new URLs a full Bloom filter takes for known ones.")
 
@@ -295,7 +280,7 @@ class QueueConfig:
     segment_urls: int = key(Whole(1, 10_000_000), 50_000, "URLs in one segment.")
     min_origins: int = key(Whole(0, 1_000_000), 0, "With fewer unfinished origins than this, `on_few_origins` happens.")
     on_few_origins: OnFewOrigins = key(
-        OneOf(get_args(OnFewOrigins)), "save_and_stop", "Save the rest as a segment and stop, or load the next one."
+        one_of(OnFewOrigins), "save_and_stop", "Save the rest as a segment and stop, or load the next one."
     )
 
 
@@ -303,28 +288,28 @@ class QueueConfig:
 class BasicAuth:
     """Credentials of the Basic scheme (RFC 7617)."""
 
-    user: Secret = need(USER, "The user name.")
-    password: Secret = need(PASSWORD, "The password.")
+    user: web.Secret = need(web.USER, "The user name.")
+    password: web.Secret = need(web.PASSWORD, "The password.")
 
 
 @dataclass(frozen=True, slots=True)
 class HostConfig:
     """Settings of one host; the entry of the origin wins, then that with the port. None: as elsewhere."""
 
-    host: str = need(HostEntry(), "The host on every port, the host on one port, or an origin.")
+    host: str = need(web.HostEntry(), "The host on every port, the host on one port, or an origin.")
     default_delay_ms: int | None = key(
         Nullable(Duration(0, WEEK), "delay.default"), None, "Takes the place of delay.default."
     )
     ca_file: str | None = key(
-        Nullable(CertificateFile(), "network.ca_file"), None, "Takes the place of network.ca_file."
+        Nullable(web.CertificateFile(), "network.ca_file"), None, "Takes the place of network.ca_file."
     )
     verify: bool | None = key(Nullable(Flag(), "network.verify"), None, "Takes the place of network.verify.")
-    headers: tuple[tuple[str, Secret], ...] = key(
-        HEADERS,
+    headers: tuple[tuple[str, web.Secret], ...] = key(
+        web.HEADERS,
         (),
         "Sent with every request to this host, of a plain host name to its https origin only; never stored or shown.",
     )
-    cookies: tuple[tuple[str, Secret], ...] = key(COOKIES, (), "Sent likewise, always as they stand here.")
+    cookies: tuple[tuple[str, web.Secret], ...] = key(web.COOKIES, (), "Sent likewise, always as they stand here.")
     basic_auth: BasicAuth | None = key(
         Nullable(table_of(BasicAuth, quiet=True), "none"), None, "User name and password, sent likewise."
     )

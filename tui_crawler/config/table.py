@@ -36,19 +36,11 @@ class ConfigKey:
     def attribute(self) -> str:
         return self.named or self.name
 
-    @property
-    def shown_default(self) -> Any:
-        """The default as JSON, written as a user would write it."""
-        return self.kind.show(self.default)
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A mapping with known keys. `build(values, mark)` makes the value; it may raise BadValue.
-
-    `unbuild(value)` gives the values back, by field; without it they are attributes of the value. `quiet`: what stands
-    in its place is not quoted.
-    """
+    """A mapping with known keys. `build(values, mark)` makes the value; it may raise BadValue. `unbuild(value)` returns
+    the values, by field, if they are not its attributes. `quiet`: no message quotes what was given instead."""
 
     keys: tuple[ConfigKey, ...]
     build: Callable[[Mapping[str, Any], SourcePlace], Any]
@@ -78,11 +70,15 @@ class Table:
         self, entry: ConfigKey, given: tuple[Scalar, Node] | None, around: SourcePlace, path: str, reader: ConfigReader
     ) -> Any:
         """The value of a key: from the command line, else as given, else its default."""
-        node = reader.override(path)
+        node = reader.overrides.get(path)
         mark = node.mark if node is not None else around
         if node is None and given is not None:
             mark, node = given[0].mark, given[1]
-        if node is None and isinstance(entry.kind, Table) and reader.is_overridden_below(path):
+        elif (
+            node is None
+            and isinstance(entry.kind, Table)
+            and any(key.startswith(f"{path}.") for key in reader.overrides)
+        ):
             node = MappingNode((), around)
         if node is None:
             if entry.required:
@@ -113,9 +109,9 @@ class Table:
             sound = False
             if canonical is None:
                 hint = suggest_key(name.text, tuple(names), at, reader.places)
-                reader.report(name.mark, path, "unknown key", hint)
+                reader.report(path, "unknown key", hint, name.mark)
             else:
-                reader.report(name.mark, path, f"{canonical} is given under both its names", "keep one of them")
+                reader.report(path, f"{canonical} is given under both its names", "keep one of them", name.mark)
         return given, sound
 
     def show(self, value: Any) -> Any:
@@ -127,16 +123,13 @@ class Table:
     def json_schema(self) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         for key in self.keys:
-            about = {"description": key.doc} | ({} if key.required else {"default": key.shown_default})
+            about = {"description": key.doc} | ({} if key.required else {"default": key.kind.show(key.default)})
             properties[key.name] = key.kind.json_schema() | about
             if key.alias:
                 properties[key.alias] = key.kind.json_schema() | {"description": f"Another name of {key.name}."}
         required = [key.name for key in self.keys if key.required]
-        return {
-            "type": "object" if required else ["object", "null"],
-            "properties": properties,
-            "additionalProperties": False,
-        } | ({"required": required} if required else {})
+        schema = {"type": "object" if required else ["object", "null"], "properties": properties}
+        return schema | {"additionalProperties": False} | ({"required": required} if required else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +149,8 @@ class ListOf:
         if is_null(node) and self.least == 0:
             return ()
         if not isinstance(node, ListNode):
-            if isinstance(node, Scalar) and not is_null(node):
-                raise expected(self, node, f"write it as a list: [{without_userinfo(node.text)[:60]}]")
-            raise expected(self, node)
+            one = node.text if isinstance(node, Scalar) and not is_null(node) else None
+            raise expected(self, node, "" if one is None else f"write it as a list: [{without_userinfo(one)[:60]}]")
         if not self.least <= len(node.items) <= self.most:
             number = f"at least {self.least}" if len(node.items) < self.least else f"at most {self.most}"
             raise BadValue(node.mark, f"expected {number} of {self.what}, found {len(node.items)}")
@@ -178,12 +170,8 @@ class ListOf:
         return [self.kind.show(item) for item in value]
 
     def json_schema(self) -> dict[str, Any]:
-        bounds = {"minItems": self.least} if self.least else {}
-        return {
-            "type": "array" if self.least else ["array", "null"],
-            "items": self.kind.json_schema(),
-            "maxItems": self.most,
-        } | bounds
+        schema = {"type": "array" if self.least else ["array", "null"], "items": self.kind.json_schema()}
+        return schema | {"maxItems": self.most} | ({"minItems": self.least} if self.least else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,16 +185,18 @@ class WordsOrAll:
     def accepts(self) -> str:
         return f"a list of {self.what} ({', '.join(self.words)}), or all"
 
+    @property
+    def _some(self) -> ListOf:
+        return ListOf(OneOf(self.words), self.what, most=len(self.words))
+
     def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[str, ...]:
-        if isinstance(node, Scalar) and node.text == "all":
-            return self.words
-        return ListOf(OneOf(self.words), self.what, most=len(self.words)).read(node, at, reader)
+        return self.words if isinstance(node, Scalar) and node.text == "all" else self._some.read(node, at, reader)
 
     def show(self, value: tuple[str, ...]) -> str | list[str]:
         return "all" if {*self.words} == {*value} else list(value)
 
     def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"const": "all"}, ListOf(OneOf(self.words), self.what, most=len(self.words)).json_schema()]}
+        return {"anyOf": [{"const": "all"}, self._some.json_schema()]}
 
 
 def key(kind: ValueKind, default: Any, doc: str, *, alias: str = "") -> Any:
@@ -225,10 +215,8 @@ def section(cls: type[Any], doc: str) -> Any:
 
 
 def table_of(cls: type[Any], *, quiet: bool = False) -> Table:
-    """The table of a dataclass made with `key`, `need` and `section`.
-
-    A field named `source` without a key takes the place (`file:line`) of the mapping.
-    """
+    """Return the table of a dataclass made with `key`, `need` and `section`. A field named `source` without a key takes
+    the place (`file:line`) of the mapping."""
     keys = tuple(
         ConfigKey(f.name.removesuffix("_ms"), kind, doc, f.default, f.default is MISSING, alias, f.name)
         for f in fields(cls)
@@ -270,8 +258,7 @@ def places_of(root: Table) -> dict[str, tuple[str, ...]]:
 
 def suggest_key(name: str, known: tuple[str, ...], at: str, places: Mapping[str, tuple[str, ...]]) -> str:
     """The nearest right key for an unknown one: its right section, else a similar name here, else elsewhere."""
-    elsewhere = places.get(name, ())
-    if elsewhere:
+    if elsewhere := places.get(name, ()):
         where = " or ".join(f"under `{place}`" if place else "at the top level" for place in elsewhere[:3])
         return f"`{name}` belongs {where}"
     if close := similar(name, known):

@@ -39,22 +39,16 @@ SIZE = re.compile(rf"({_NUMBER}) ?([A-Za-z]*)")
 
 
 def parse_duration(text: str) -> int:
-    """Milliseconds of a duration such as `30m` or `1 hour 30 minutes`; a month has 30 days, a year 365; `0` alone
-    needs no unit.
-
-    Raises ValueError, whose text says what is accepted.
-    """
+    """Return the milliseconds of a duration such as `30m` or `1 hour 30 minutes`; a month has 30 days, a year 365; `0`
+    alone needs no unit. Raises ValueError, whose text says what is accepted."""
     words = " ".join(text.split())
-    if words == "0":
-        return 0
-    if not DURATION.fullmatch(words):
+    if words != "0" and not DURATION.fullmatch(words):
         raise ValueError(f"expected a duration such as {DURATION_FORMS}")
     total = Fraction(0)
     for number, unit in _PART.findall(words):
         if unit not in _DURATION_UNITS:
-            raise ValueError(
-                f"unknown unit {unit}: durations are written in ms, s, m, h, d (days), w (weeks), months or years"
-            )
+            known = "ms, s, m, h, d (days), w (weeks), months or years"
+            raise ValueError(f"unknown unit {unit}: durations are written in {known}")
         total += Fraction(number) * _DURATION_UNITS[unit]
     if total.denominator != 1:
         raise ValueError("a duration is a whole number of milliseconds")

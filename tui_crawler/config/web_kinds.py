@@ -45,8 +45,7 @@ def read_url(node: Node, kind: ValueKind, text: str | None = None) -> tuple[str,
         raise BadValue(node.mark, f"{describe(node)} holds a blank or control character", "write %20 for a space")
     if not _SCHEME_AND_HOST.match(text):
         meant = None if has_scheme(text) else read_seed(text)  # such as example.org/docs
-        hint = f"did you mean {meant.href}?" if isinstance(meant, CrawlUrl) else ""
-        raise BadValue(node.mark, f"expected {kind.accepts}, found {describe(node)}", hint)
+        raise expected(kind, node, f"did you mean {meant.href}?" if isinstance(meant, CrawlUrl) else "")
     url = normalise(text, max_length=LONGEST_URL)
     if isinstance(url, InvalidUrl):
         raise BadValue(node.mark, f"expected {kind.accepts}; {describe(node)} {url.reason}")
@@ -88,7 +87,7 @@ class Seed(Plain):
             text = f"{url.scheme}://{text.removeprefix('//')}"
             words = scheme_words({url.scheme})
             if all(warning.message != words for warning in reader.warnings):
-                reader.warn(node.mark, at, words)
+                reader.warn(at, words, mark=node.mark)
         return read_url(node, self, text)[0]
 
 
@@ -105,7 +104,7 @@ class OriginName(Plain):
         """The URL, which has nothing behind its origin. Raises BadValue."""
         _, url = read_url(node, self)
         if url.path != "/" or url.query or url.fragment:
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
+            raise expected(self, node, f"did you mean {url.origin}?")
         return url
 
 
@@ -119,8 +118,7 @@ class HostName(Plain):
         try:
             return plain_host(text)
         except BadPattern:
-            message = f"expected {self.accepts}, found {describe(node)}"
-            raise BadValue(node.mark, message, host_hint(text)) from None
+            raise expected(self, node, host_hint(text)) from None
 
 
 class HostEntry(HostName):
@@ -136,11 +134,14 @@ class HostEntry(HostName):
             return plain_host(text)
         except BadPattern:
             url = normalise(f"https://{text}", max_length=LONGEST_URL)
-            named = isinstance(url, CrawlUrl) and right_host(url.host)
-            if not isinstance(url, CrawlUrl) or not named or url.href != f"{url.origin}/" or not _PORT.search(text):
-                message = f"expected {self.accepts}, found {describe(node)}"
-                raise BadValue(node.mark, message, host_hint(text)) from None
-            return f"{url.host}:{url.port}"
+            if (
+                isinstance(url, CrawlUrl)
+                and url.href == f"{url.origin}/"
+                and _PORT.search(text)
+                and right_host(url.host)
+            ):
+                return f"{url.host}:{url.port}"
+            raise expected(self, node, host_hint(text)) from None
 
 
 class StartPath(Plain):
@@ -175,16 +176,13 @@ class UserAgent(Plain):
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
         if not _PRINTABLE_ASCII.fullmatch(text) or len(text) > LONGEST_USER_AGENT:
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}")
+            raise expected(self, node)
         token = re.split("[ /]", text, maxsplit=1)[0]
-        if token in {"", "*"}:
-            raise BadValue(
-                node.mark,
-                f"the product token (up to the first space or slash) of {describe(node)} is "
-                + ("empty" if not token else "*, the group of every crawler"),
-                "begin with a name, as in my-crawler (for https://example.net/why)",
-            )
-        return text
+        if token not in {"", "*"}:
+            return text
+        wrong = f"{describe(node)} is {'*, the group of every crawler' if token else 'empty'}"
+        message = f"the product token (up to the first space or slash) of {wrong}"
+        raise BadValue(node.mark, message, "begin with a name, as in my-crawler (for https://example.net/why)")
 
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -228,7 +226,7 @@ class Secret:
 
     @property
     def stored(self) -> str:
-        """Return what stands for it in the database: where it comes from, or the mask."""
+        """Return what the database keeps instead: where it comes from, or the mask."""
         if self.written.startswith(_FILE):
             return f"{_FILE}{self._file}"
         return self.written if _ONLY_VARIABLE.fullmatch(self.written) else MASK
@@ -317,7 +315,8 @@ class Secrets:
             try:
                 found[plain] = name, SecretText("a value", self.fits).read(value, path, reader)
             except BadValue as refused:
-                raise BadValue(refused.mark, refused.message, refused.suggestion, path) from None
+                refused.at = path
+                raise
         return tuple(found.values())
 
     def show(self, value: tuple[tuple[str, Secret], ...]) -> dict[str, str]:

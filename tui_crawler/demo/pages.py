@@ -250,11 +250,8 @@ class Shop:
         found = self._find(path, {name: values[-1] for name, values in parse_qs(query).items()})
         if found is None:
             return None
-        name, fields = found
-        session = f"{crc32(target.encode()):08x}"
-        return self._write(
-            target, self._texts[name] + self._texts["session"], {**fields, "path": path, "session": session}
-        )
+        fields = {**found[1], "path": path, "session": f"{crc32(target.encode()):08x}"}
+        return self._write(target, self._texts[found[0]] + self._texts["session"], fields)
 
     def _find(self, path: str, query: Mapping[str, str]) -> Found:
         parts = path.strip("/").split("/")
@@ -290,11 +287,10 @@ class Shop:
 
 
 def _calendar(month: str) -> Found:
-    if re.fullmatch(r"[0-9]{4}-[0-9]{2}", month) is None:
+    found = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", month)
+    if found is None or not _FIRST_YEAR <= int(found[1]) <= _LAST_YEAR:
         return None
-    year, number = int(month[:4]), int(month[5:])
-    if not (_FIRST_YEAR <= year <= _LAST_YEAR and 1 <= number <= 12):
-        return None
+    year, number = map(int, found.groups())
     before = f"{year - (number == 1):04d}-{(number - 2) % 12 + 1:02d}"
     after = f"{year + (number == 12):04d}-{number % 12 + 1:02d}"
     return "calendar", {"month": month, "before": before, "after": after}

@@ -40,11 +40,9 @@ class DemoAddress:
 
 @dataclass(slots=True)
 class DemoProcess:
-    """A running child. It ends when `close` is called or when this process ends, even if it is killed.
-
-    The child watches its standard input, a pipe that only this process holds open, unless it hands its end (the
-    `lifeline`) to another and leaves. It has its own session, so a Ctrl-C in the terminal ends the console first.
-    """
+    """A running child. It ends when `close` is called or when this process ends, even if it is killed: it watches its
+    standard input, a pipe that only this process holds open, unless it hands its end (the `lifeline`) to another and
+    leaves. The child has its own session, so a Ctrl-C in the terminal ends the console first."""
 
     _child: subprocess.Popen[bytes]
     sites: tuple[DemoAddress, ...]
@@ -63,10 +61,8 @@ class DemoProcess:
         base_port: int | None = None,
         deadline_seconds: float = 60.0,
     ) -> Self:
-        """Start the child and wait until all its sites answer; raises DemoUnavailable.
-
-        `base_port` None takes free ports. Blocks for the time a Python process needs to start.
-        """
+        """Start the child and wait until all its sites answer. `base_port` None takes free ports. Raises
+        DemoUnavailable."""
         command = [*child_words("tui_crawler.demo"), f"--host={host}", f"--pace={pace}"]
         if base_port is not None:
             command.append(f"--base-port={base_port}")
@@ -81,9 +77,8 @@ class DemoProcess:
                 env=child_environment(),
                 start_new_session=True,
             )
-            line = _read_line(child, deadline_seconds)
             try:
-                return cls(child, _read_ready(line))
+                return cls(child, _await_sites(child, deadline_seconds))
             except DemoUnavailable as failed:
                 _end(child)
                 errors.seek(0)
@@ -109,13 +104,13 @@ class DemoProcess:
 
     def leave(self) -> None:
         """Let go of the child: another process holds its lifeline, and `close` no longer ends it."""
-        _close_pipes(self._child)
+        _pipe(self._child.stdin).close()
+        _pipe(self._child.stdout).close()
         self.was_left = True
 
     def close(self) -> int | None:
-        """End the child, wait for it, return its exit status (negative: the signal). May be called twice.
-
-        None for a child that was left to another process: it goes on."""
+        """End the child, wait for it, return its exit status (negative: the signal); None for one that was left to
+        another process, and continues. May be called twice."""
         return None if self.was_left else _end(self._child)
 
     def __enter__(self) -> Self:
@@ -125,8 +120,8 @@ class DemoProcess:
         self.close()
 
 
-def _read_line(child: subprocess.Popen[bytes], deadline_seconds: float) -> bytes:
-    """Return the child's first line, or nothing if it ends or the deadline passes before."""
+def _await_sites(child: subprocess.Popen[bytes], deadline_seconds: float) -> tuple[DemoAddress, ...]:
+    """Return the sites that the child's first line names. Raises DemoUnavailable if it ends before, or is too late."""
     lines: list[bytes] = []
     output = _pipe(child.stdout)
     reader = Thread(target=lambda: lines.append(output.readline()), daemon=True)
@@ -135,15 +130,11 @@ def _read_line(child: subprocess.Popen[bytes], deadline_seconds: float) -> bytes
     if not lines:
         child.kill()
         reader.join()
-        return b""
-    return lines[0]
-
-
-def _read_ready(line: bytes) -> tuple[DemoAddress, ...]:
-    if not line:
+        lines = [b""]
+    if not lines[0]:
         raise DemoUnavailable("the demo web did not start")
     try:
-        ready = json.loads(line)
+        ready = json.loads(lines[0])
         if "error" in ready:
             raise DemoUnavailable(str(ready["error"]))
         return tuple(DemoAddress(**site) for site in ready["sites"])
@@ -151,23 +142,15 @@ def _read_ready(line: bytes) -> tuple[DemoAddress, ...]:
         raise DemoUnavailable("the demo web said something unexpected at its start") from error
 
 
-def _close_pipes(child: subprocess.Popen[bytes]) -> None:
-    _pipe(child.stdin).close()
-    _pipe(child.stdout).close()
-
-
 def _end(child: subprocess.Popen[bytes]) -> int:
     _pipe(child.stdin).close()
     for harder in (child.terminate, child.kill):
         try:
-            status = child.wait(_GRACE_SECONDS)
-            break
+            child.wait(_GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             harder()
-    else:
-        status = child.wait()
-    _close_pipes(child)
-    return status
+    _pipe(child.stdout).close()
+    return child.wait()
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
@@ -198,11 +181,8 @@ delay:
 
 
 def demo_config(seeds: Sequence[str], database: str, *, headless: bool = False) -> str:
-    """Return a YAML configuration that crawls `seeds` into `database` (a path).
-
-    The console's variant keeps the usual second between requests and ends after about two minutes on a demo
-    web of pace 1. `headless` has delays of 20 ms: on a demo web of HEADLESS_PACE it ends within half a minute.
-    """
+    """Return a YAML configuration that crawls `seeds` into `database` (a path): at the usual second between requests,
+    in about two minutes at pace 1; `headless` at 20 ms, within half a minute at HEADLESS_PACE."""
     template = Template((files("tui_crawler.demo") / "crawl.yaml").read_text("utf-8"))
     return template.substitute(
         user_agent=yaml_quoted(USER_AGENT),

@@ -6,7 +6,7 @@ A responder counts, but makes no input or output and reads no clock, so the whol
 
 import gzip
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
@@ -17,25 +17,12 @@ from typing import assert_never
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from tui_crawler.demo.site import (
-    HTML,
-    BrokenChunk,
-    DemoPage,
-    Dying,
-    FailsFirst,
-    Faithful,
-    Header,
-    RateLimited,
-    Resetting,
-    Site,
-    SlowHeads,
-    Steady,
-    Truncated,
-)
+from tui_crawler.demo import site as sites
 
 HEAD_LIMIT_BYTES = 32 * 1024
 _CHUNK_BYTES = 1024
 _GZIP_FROM_BYTES = 600
+_TOO_MANY = b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>"
 
 
 class MalformedRequest(ValueError):
@@ -49,7 +36,7 @@ class DemoRequest:
     method: str
     target: str
     version: str = "HTTP/1.1"
-    headers: tuple[Header, ...] = ()
+    headers: tuple[sites.Header, ...] = ()
 
     def header(self, name: str) -> str | None:
         """Return the values of the header `name` (lower case) joined by a comma, None if it is absent."""
@@ -117,7 +104,7 @@ class Response:
     """A response: `wait_ms` before its head; then the connection stays open, or not; then the site may die."""
 
     status: int
-    headers: tuple[Header, ...] = ()
+    headers: tuple[sites.Header, ...] = ()
     body: bytes = b""
     reason: str | None = None
     wait_ms: float = 0
@@ -131,34 +118,34 @@ class Response:
 class Responder:
     """Responds for one site. Knows how many requests came, and how often each page was answered."""
 
-    def __init__(self, site: Site, pace: float) -> None:
+    def __init__(self, site: sites.Site, pace: float) -> None:
         """`pace` stretches every wait that the site makes on purpose; 1 is real time, 0 is at once."""
-        self._site = site
-        self._pace = pace
+        self._site, self._pace = site, pace
         self._requests = 0
         self._visits: Counter[str] = Counter()
 
     def respond(self, request: DemoRequest) -> Response | Reset:
         """Return what the site does with its next request."""
         self._requests += 1
-        manner = self._site.manner
-        wait_ms = 0.0
-        keep_alive = request.keeps_alive
-        dies = False
+        manner, wait_ms, keep_alive, dies = self._site.manner, 0.0, request.keeps_alive, False
         match manner:
-            case Steady():
+            case sites.Steady():
                 pass
-            case SlowHeads():
+            case sites.SlowHeads():
                 spread_ms = manner.maximum_ms - manner.minimum_ms + 1
                 wait_ms = (manner.minimum_ms + crc32(request.target.encode()) % spread_ms) * self._pace
-            case RateLimited(every=every, retry_after_s=seconds):
+            case sites.RateLimited(every=every, retry_after_s=seconds):
                 if self._requests % every == 0:
-                    return self._refuse_rate(request, seconds)
-            case Resetting(every=every):
+                    text = (
+                        b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>"
+                    )
+                    retry_after = self._retry_after(seconds)
+                    return _response(sites.DemoPage(request.target, text, status=429, headers=(retry_after,)), request)
+            case sites.Resetting(every=every):
                 if self._requests % every == 0:
                     return Reset()
                 keep_alive = False
-            case Dying(after_requests=limit):
+            case sites.Dying(after_requests=limit):
                 dies = self._requests >= limit
             case _:
                 assert_never(manner)
@@ -166,76 +153,55 @@ class Responder:
         keep_alive = keep_alive and response.keep_alive and not dies
         return replace(response, wait_ms=wait_ms, keep_alive=keep_alive, dies=dies)
 
-    def _refuse_rate(self, request: DemoRequest, seconds: int) -> Response:
-        page = DemoPage(
-            request.target,
-            b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>",
-            status=429,
-            headers=(self._retry_after(seconds),),
-        )
-        return _response(page, request)
-
-    def _retry_after(self, seconds: int) -> Header:
+    def _retry_after(self, seconds: int) -> sites.Header:
         """Retry-After at this pace: whole seconds, at least 1 (RFC 9110, 10.2.3)."""
         return ("Retry-After", str(max(1, ceil(seconds * self._pace))))
 
     def _respond_with_page(self, request: DemoRequest) -> Response:
         if request.method not in ("GET", "HEAD"):
-            page = DemoPage(request.target, status=405, content_type=None, headers=(("Allow", "GET, HEAD"),))
+            page = sites.DemoPage(request.target, status=405, content_type=None, headers=(("Allow", "GET, HEAD"),))
             return replace(_response(page, request), keep_alive=False)
         missing = f"<!doctype html><title>Not found: {self._site.title}</title><p>There is no such page here.</p>"
-        page = self._site.find_page(request.target) or DemoPage(request.target, missing.encode(), status=404)
+        page = self._site.find_page(request.target) or sites.DemoPage(request.target, missing.encode(), status=404)
         self._visits[page.target] += 1
         visit = self._visits[page.target]
-        fault = page.fault
-        match fault:
-            case Faithful():
-                return _response(page, request)
-            case FailsFirst(visits=visits, status=status, retry_after_s=seconds):
+        match page.fault:
+            case sites.FailsFirst(visits=visits, status=status, retry_after_s=seconds) if visit <= visits:
                 headers = () if seconds is None else (self._retry_after(seconds),)
-                failed = DemoPage(page.target, _error_body(status), status=status, headers=headers)
-                return _response(failed if visit <= visits else page, request)
-            case Truncated(visits=visits):
-                if visit > visits:
-                    return _response(page, request)
+                return _response(
+                    sites.DemoPage(page.target, _error_body(status), status=status, headers=headers), request
+                )
+            case sites.Truncated(visits=visits) if visit <= visits:
                 return replace(_response(page, request), ending=Ending.TRUNCATED, keep_alive=False)
-            case BrokenChunk():
+            case sites.BrokenChunk():
                 response = _response(replace(page, chunked=True), request)
                 return replace(response, ending=Ending.BROKEN_CHUNK, keep_alive=False)
+            case sites.Faithful() | sites.FailsFirst() | sites.Truncated():
+                return _response(page, request)
             case _:
-                assert_never(fault)
+                assert_never(page.fault)
 
 
 def _error_body(status: int) -> bytes:
     return f"<!doctype html><title>Error {status}</title><p>The server could not answer.</p>".encode()
 
 
-def _response(page: DemoPage, request: DemoRequest) -> Response:
-    etag, body = page.etag, page.body
-    coding: tuple[Header, ...] = ()
+def _response(page: sites.DemoPage, request: DemoRequest) -> Response:
+    etag, body, coding = page.etag, page.body, None
     if page.gzip and len(body) >= _GZIP_FROM_BYTES and _accepts_gzip(request):
-        body = gzip.compress(body, compresslevel=6, mtime=0)
+        body, coding = gzip.compress(body, compresslevel=6, mtime=0), "gzip"
         etag = etag and etag[:-1] + '-gzip"'
-        coding = (("Content-Encoding", "gzip"),)
-    headers = page.headers
-    if page.gzip:
-        headers += (("Vary", "Accept-Encoding"),)
-    if etag is not None:
-        headers += (("ETag", etag),)
-    if page.last_modified is not None:
-        headers += (("Last-Modified", page.last_modified),)
+    vary = "Accept-Encoding" if page.gzip else None
+    headers = (*page.headers, *_given(("Vary", vary), ("ETag", etag), ("Last-Modified", page.last_modified)))
     if page.status == 200 and _is_unchanged(page, request):
         return Response(304, headers, headless_body=True)
-    if page.content_type is not None:
-        headers = (("Content-Type", page.content_type), *headers)
-    return Response(
-        page.status,
-        headers + coding,
-        body,
-        reason=page.reason,
-        chunked=page.chunked,
-        headless_body=request.method == "HEAD",
-    )
+    headers = (*_given(("Content-Type", page.content_type)), *headers, *_given(("Content-Encoding", coding)))
+    is_head = request.method == "HEAD"
+    return Response(page.status, headers, body, reason=page.reason, chunked=page.chunked, headless_body=is_head)
+
+
+def _given(*headers: tuple[str, str | None]) -> Iterator[sites.Header]:
+    return ((name, value) for name, value in headers if value is not None)
 
 
 def _accepts_gzip(request: DemoRequest) -> bool:
@@ -246,7 +212,7 @@ def _accepts_gzip(request: DemoRequest) -> bool:
     return False
 
 
-def _is_unchanged(page: DemoPage, request: DemoRequest) -> bool:
+def _is_unchanged(page: sites.DemoPage, request: DemoRequest) -> bool:
     """RFC 9110, 13.2.2: If-Modified-Since counts only without If-None-Match."""
     asked_tags = request.header("if-none-match")
     if asked_tags is not None:
@@ -279,27 +245,19 @@ def render_response(response: Response, server: str, at: datetime) -> tuple[byte
     head = render_head(response.status, response.reason, headers)
     if response.headless_body or bodiless_status:
         return head, b""
-    return head, _wire_body(response)
-
-
-def _wire_body(response: Response) -> bytes:
-    match response.ending:
-        case Ending.TRUNCATED:
-            return response.body[: len(response.body) // 2]
-        case Ending.BROKEN_CHUNK:
-            return break_chunks(response.body)
-        case Ending.COMPLETE | Ending.RESET | Ending.CLIENT_LEFT:
-            return chunk_body(response.body) if response.chunked else response.body
-        case _:
-            assert_never(response.ending)
+    if response.ending is Ending.TRUNCATED:
+        return head, response.body[: len(response.body) // 2]
+    if response.ending is Ending.BROKEN_CHUNK:
+        return head, break_chunks(response.body)
+    return head, chunk_body(response.body) if response.chunked else response.body
 
 
 def malformed_response(status: int) -> Response:
     """Return the response to bytes that are no request, or one with a head that is too large."""
-    return Response(status, (("Content-Type", HTML),), _error_body(status), keep_alive=False)
+    return Response(status, (("Content-Type", sites.HTML),), _error_body(status), keep_alive=False)
 
 
-def render_head(status: int, reason: str | None, headers: Iterable[Header]) -> bytes:
+def render_head(status: int, reason: str | None, headers: Iterable[sites.Header]) -> bytes:
     """Return a response head. Nothing is cleaned: a demo page may have a hostile header on purpose."""
     lines = [f"HTTP/1.1 {status} {responses.get(status, 'Unknown') if reason is None else reason}"]
     lines += [f"{name}: {value}" for name, value in headers]

@@ -1,5 +1,6 @@
 """What a demo site is: frozen values, without sockets and without a clock."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -44,11 +45,8 @@ FAULTS = {fault.__name__: fault for fault in (Faithful, FailsFirst, Truncated, B
 
 @dataclass(frozen=True, slots=True)
 class DemoPage:
-    """One resource: what a faithful GET answers.
-
-    `target` is the path with its query as a client sends it. An `etag` (with its quotes) or a
-    `last_modified` (HTTP date) makes the page answer 304 to a matching conditional request.
-    """
+    """What a faithful GET of `target` (path with query) answers. An `etag` (with its quotes) or a `last_modified` (HTTP
+    date) makes the page answer 304 to a matching conditional request."""
 
     target: str
     body: bytes = b""
@@ -116,19 +114,14 @@ class Site:
 
     def find_page(self, target: str) -> DemoPage | None:
         """Return the page of `target` (path with query), or None: the server then answers 404."""
-        page = self.pages.get(target)
-        if page is None and self.wild is not None:
-            return self.wild(target)
-        return page
+        return self.pages.get(target) or (self.wild(target) if self.wild is not None else None)
 
 
 def freeze_pages(pages: tuple[DemoPage, ...]) -> Mapping[str, DemoPage]:
     """Return the pages by target, read-only. A target that is given twice raises ValueError."""
-    by_target = {page.target: page for page in pages}
-    if len(by_target) != len(pages):
-        twice = {page.target for page in pages if sum(other.target == page.target for other in pages) > 1}
+    if twice := [target for target, number in Counter(page.target for page in pages).items() if number > 1]:
         raise ValueError(f"targets given twice: {sorted(twice)}")
-    return MappingProxyType(by_target)
+    return MappingProxyType({page.target: page for page in pages})
 
 
 def make_etag(body: bytes) -> str:

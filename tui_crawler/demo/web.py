@@ -16,19 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from tui_crawler.demo import responses
 from tui_crawler.demo.pages import SITE_NAMES, build_sites
-from tui_crawler.demo.responses import (
-    HEAD_LIMIT_BYTES,
-    DemoRequest,
-    Ending,
-    MalformedRequest,
-    Reset,
-    Responder,
-    Response,
-    malformed_response,
-    parse_request,
-    render_response,
-)
 from tui_crawler.demo.site import Site
 
 _PORTS = 65536
@@ -40,13 +29,9 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class ServedRequest:
-    """One request as the server saw it.
-
-    Times are epoch milliseconds with fractions, taken from a steady clock. `started_ms` is when the head
-    had arrived, `ended_ms` just before the last byte was handed over: a client cannot have had the whole
-    answer earlier, so a gap measured here is never shorter than the one the client kept.
-    `status` is 0 if no answer was sent (reset).
-    """
+    """One request as the server saw it; `status` is 0 if no answer was sent (reset). Times are epoch milliseconds of a
+    steady clock: `started_ms` is when the head had arrived, `ended_ms` just before the last byte was handed over, so
+    that a gap measured here is never shorter than the client's."""
 
     started_ms: float
     ended_ms: float
@@ -56,7 +41,7 @@ class ServedRequest:
     target: str
     status: int
     user_agent: str
-    ending: Ending
+    ending: responses.Ending
 
 
 class AccessLog:
@@ -94,23 +79,20 @@ class SiteServer:
 
     def __init__(self, site: Site, origin: str, listener: socket.socket, log: AccessLog, pace: float) -> None:
         """`origin` is what the log names; `pace` stretches the site's waits (1 is real time)."""
-        self._site = site
-        self._origin = origin
-        self._listener = listener
-        self._log = log
-        self._responder = Responder(site, pace)
+        self._site, self._origin, self._listener, self._log = site, origin, listener, log
+        self._responder = responses.Responder(site, pace)
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._grave: socket.socket | None = None
 
     async def start(self) -> None:
-        """Begin to response."""
-        self._server = await asyncio.start_server(self._serve, sock=self._listener, limit=HEAD_LIMIT_BYTES)
+        """Begin to respond."""
+        self._server = await asyncio.start_server(self._serve, sock=self._listener, limit=responses.HEAD_LIMIT_BYTES)
 
     async def close(self) -> None:
         """Stop listening, cut all connections, free the port."""
         self._stop_listening()
-        tasks = [task for task in self._connections if task is not asyncio.current_task()]
+        tasks = self._connections - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -132,10 +114,8 @@ class SiteServer:
         self._stop_listening()
         with contextlib.suppress(OSError):
             self._grave.bind(address)
-        mine = asyncio.current_task()
-        for task in self._connections:
-            if task is not mine:
-                task.cancel()
+        for task in self._connections - {asyncio.current_task()}:
+            task.cancel()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -158,38 +138,35 @@ class SiteServer:
         try:
             async with asyncio.timeout(_IDLE_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
-            request = parse_request(head)
-        except MalformedRequest:
-            return await self._write(malformed_response(400), writer)
+            request = responses.parse_request(head)
+        except responses.MalformedRequest:
+            return await self._write(responses.malformed_response(400), writer)
         except asyncio.LimitOverrunError:
-            return await self._write(malformed_response(431), writer)
+            return await self._write(responses.malformed_response(431), writer)
         started_ms = self._log.now_ms()
         if request.has_body:
-            return await self._write(malformed_response(413), writer, request, started_ms)
+            return await self._write(responses.malformed_response(413), writer, request, started_ms)
         response = self._responder.respond(request)
-        match response:
-            case Reset():
-                self._record(request, started_ms, 0, Ending.RESET)
-                # Closed with a reset: nothing that was written is waited for (SO_LINGER 0).
-                connection = writer.get_extra_info("socket")
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-                writer.transport.abort()
-                return False
-            case Response():
-                return await self._write(response, writer, request, started_ms)
+        if isinstance(response, responses.Response):
+            return await self._write(response, writer, request, started_ms)
+        self._record(request, started_ms, 0, responses.Ending.RESET)
+        # Closed with a reset: nothing that was written is waited for (SO_LINGER 0).
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        writer.transport.abort()
+        return False
 
     async def _write(
         self,
-        response: Response,
+        response: responses.Response,
         writer: asyncio.StreamWriter,
-        request: DemoRequest | None = None,
+        request: responses.DemoRequest | None = None,
         started_ms: float = 0,
     ) -> bool:
-        ending = Ending.CLIENT_LEFT
+        ending = responses.Ending.CLIENT_LEFT
         try:
             if response.wait_ms:
                 await asyncio.sleep(response.wait_ms / 1000)
-            head, body = render_response(response, self._site.server, datetime.now(UTC))
+            head, body = responses.render_response(response, self._site.server, datetime.now(UTC))
             message = head + body
             last = (len(message) - 1) // _WRITE_BYTES * _WRITE_BYTES
             for start in range(0, last, _WRITE_BYTES):
@@ -205,20 +182,10 @@ class SiteServer:
         await writer.drain()
         return response.keep_alive
 
-    def _record(self, request: DemoRequest, started_ms: float, status: int, ending: Ending) -> None:
-        self._log.add(
-            ServedRequest(
-                started_ms=started_ms,
-                ended_ms=self._log.now_ms(),
-                site=self._site.name,
-                origin=self._origin,
-                method=request.method,
-                target=request.target,
-                status=status,
-                user_agent=request.header("user-agent") or "",
-                ending=ending,
-            )
-        )
+    def _record(self, request: responses.DemoRequest, started_ms: float, status: int, ending: responses.Ending) -> None:
+        asked, agent = (request.method, request.target), request.header("user-agent") or ""
+        times = started_ms, self._log.now_ms()
+        self._log.add(ServedRequest(*times, self._site.name, self._origin, *asked, status, agent, ending))
 
 
 class DemoPortTaken(OSError):
@@ -226,30 +193,21 @@ class DemoPortTaken(OSError):
 
 
 class DemoWeb:
-    """All demo sites in the running event loop, for as long as the context lasts.
-
-    `seeds` has one URL per site, in the order of `sites`; both are empty before the context is entered.
-    """
+    """All demo sites in the running event loop, for as long as the context lasts. `seeds` has one URL per site, in the
+    order of `sites`; both are empty before the context is entered."""
 
     def __init__(
         self, host: str = "127.0.0.1", access_log: Path | None = None, pace: float = 1.0, ports: int | None = None
     ) -> None:
-        """Take a loopback address, a file for the access log, the pace, and the first of consecutive ports.
-
-        `pace` multiplies every wait that a site asks for or makes: slow heads, Retry-After, Crawl-delay.
-        Without `ports` each site gets a free port. Raises ValueError if `host` is no loopback address or
-        `pace` is negative.
-        """
+        """`pace` multiplies every wait that a site asks for or makes: slow heads, Retry-After, Crawl-delay. `ports` is
+        the first of consecutive ones; without it each site gets a free port. Raises ValueError if `host` is no
+        loopback address or `pace` is negative."""
         if not ipaddress.ip_address(host).is_loopback:
             raise ValueError(f"the demo web serves loopback addresses only, not {host}")
         if pace < 0:
             raise ValueError(f"the pace of the demo web is at least 0, not {pace}")
-        self._host = host
-        self._access_log = access_log
-        self._pace = pace
-        self._ports = ports
-        self._stack = AsyncExitStack()
-        self._log = AccessLog()
+        self._host, self._access_log, self._pace, self._ports = host, access_log, pace, ports
+        self._stack, self._log = AsyncExitStack(), AccessLog()
         self._origins: dict[str, str] = {}
         self.sites: tuple[Site, ...] = ()
         self.seeds: list[str] = []
@@ -284,23 +242,18 @@ class DemoWeb:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close every site and the access log; the log stays readable."""
         await self._stack.aclose()
 
 
 def open_listeners(host: str, base_port: int | None, count: int) -> list[socket.socket]:
-    """Return `count` listening sockets on free ports, or on `base_port` and those after it.
-
-    Raises DemoPortTaken with the port in its message; then none of the others stays open. Raises ValueError
-    if there are no such ports.
-    """
+    """Return `count` listening sockets on free ports, or on `base_port` and those after it. Raises DemoPortTaken with
+    the port in its message (none of the others stays open), ValueError if there are no such ports."""
     if base_port is not None and not 1 <= base_port <= _PORTS - count:
         raise ValueError(f"the first of {count} ports is between 1 and {_PORTS - count}, not {base_port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with ExitStack() as stack:
         listeners = []
-        for number in range(count):
-            port = 0 if base_port is None else base_port + number
+        for port in [0] * count if base_port is None else range(base_port, base_port + count):
             try:
                 listener = socket.create_server((host, port), family=family, backlog=64)
             except OSError as error:

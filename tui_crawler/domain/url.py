@@ -18,7 +18,7 @@ from ada_url import join_url, normalize_url
 DEFAULT_MAX_LENGTH = 2048
 CLIENT_MAX_LENGTH = 65_536  # httpx refuses longer URLs, whatever `max_url_length` says
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 _REMOVED = dict.fromkeys(map(ord, "\t\n\r"))  # by WHATWG, wherever they stand
 _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATWG strips at both ends
 _BEFORE_AT = re.compile(r"(?:^|(?<=[/\\?#]))[^/\\?#]*@")
@@ -131,7 +131,7 @@ def normalise(raw: str, base: str | None = None, max_length: int = DEFAULT_MAX_L
     except ValueError:
         return InvalidUrl(raw, "is not a valid URL")
     scheme, _, rest = href.partition(":")
-    if scheme not in _DEFAULT_PORTS:
+    if scheme not in DEFAULT_PORTS:
         return InvalidUrl(raw, f"is not http or https but {scheme if len(scheme) <= 20 else scheme[:19] + '…'}")
     return _split(raw, scheme, rest, max_length)
 
@@ -147,7 +147,7 @@ def read_seed(raw: str, known: Set[str] = frozenset(), max_length: int = CLIENT_
     text = raw.strip()
     if has_scheme(text) or not _HOST.match(text):
         return normalise(text, None, max_length)
-    plain, secure = (normalise(f"{scheme}://{text.removeprefix('//')}", None, max_length) for scheme in _DEFAULT_PORTS)
+    plain, secure = (normalise(f"{scheme}://{text.removeprefix('//')}", None, max_length) for scheme in DEFAULT_PORTS)
     if isinstance(plain, InvalidUrl) or isinstance(secure, InvalidUrl):
         return secure
     if (plain.origin in known) != (secure.origin in known):
@@ -178,7 +178,7 @@ def _split(raw: str, scheme: str, rest: str, max_length: int) -> CrawlUrl | Inva
     authority, path = before_query[2:slash], before_query[slash:]
     if "@" in authority:
         return InvalidUrl(raw, "has a user name or password")
-    host, port = authority, _DEFAULT_PORTS[scheme]
+    host, port = authority, DEFAULT_PORTS[scheme]
     if ":" in authority and not authority.endswith("]"):
         host, _, digits = authority.rpartition(":")
         port = int(digits)
@@ -229,23 +229,21 @@ def xml_base(bases: tuple[str, ...], document: str) -> str | None:
     return base
 
 
+@dataclass(slots=True)
 class SiteLinks:
     """What the links of many pages come to, for those that say the same on every page of an origin ("/about"), of a
     folder ("about.html") or anywhere ("https://example.org/").
 
-    `capacity` bounds how many are remembered; when it is full all are forgotten. May be shared by threads.
+    `known` has what was met, by its place (an origin, a folder, "" for anywhere) and as it was written. `capacity`
+    bounds how many are remembered; when it is full all are forgotten. May be shared by threads.
     """
 
-    __slots__ = ("_capacity", "known")
-
-    def __init__(self, capacity: int = 65_536) -> None:
-        self._capacity = capacity
-        self.known: dict[tuple[str, str], CrawlUrl | InvalidUrl] = {}
-        """What was met, by its place (an origin, a folder, "" for anywhere) and as it was written."""
+    capacity: int = 65_536
+    known: dict[tuple[str, str], CrawlUrl | InvalidUrl] = field(default_factory=dict)
 
     def keep(self, place: str, raw: str, url: CrawlUrl | InvalidUrl) -> None:
         """Remember one more."""
-        if len(self.known) >= self._capacity:
+        if len(self.known) >= self.capacity:
             self.known.clear()
         self.known[(place, raw)] = url
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from tui_crawler.domain.crawl.event import Event
@@ -28,40 +27,8 @@ from tui_crawler.engine.origin_table import Counts, EngineSettings, OriginTable,
 from tui_crawler.engine.peers import PeerStore, PeerWorker
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 from tui_crawler.engine.slots import Slots
-from tui_crawler.engine.turns import Callbacks, TurnRunner
+from tui_crawler.engine.turns import TurnRunner
 from tui_crawler.engine.waiting import JobPlaces, Waiting
-
-
-@dataclass(slots=True)
-class FewOrigins:
-    """Saves the rest of a run, or loads the next one."""
-
-    _store: Store
-    _executor: CommandExecutor
-    _exhausted: bool = False
-    complaint: str = ""
-
-    async def save_rest(self) -> None:
-        """Save what is left as a segment; what cannot be saved stays in the queue for the next run."""
-        try:
-            await self._store.save_rest()
-        except StorageFailure as error:
-            self.complaint = f"the rest could not be saved as a segment: {error}"
-
-    async def load_next(self) -> tuple[str, ...]:
-        """Load the oldest segment that was not consumed; return the origins that have work. Raises StorageFailure."""
-        if self._exhausted:
-            return ()
-        path = await self._store.next_segment()
-        self._exhausted = not path
-        if not path:
-            return ()
-        try:
-            return await self._executor.load_segment(path)
-        except BadSegment as error:
-            self._exhausted, self.complaint = True, str(error)
-            return ()
-
 
 _BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator, RunReason.error})
 _CONTINUED = "what was not stored is asked for again: the next start continues this run with all that is left"
@@ -90,19 +57,23 @@ class Engine:
         peers: PeerStore | None = None,
     ) -> None:
         """`peers`: what several workers of one run share; None: this engine crawls the run alone."""
-        self._settings = settings
-        self._store = store
-        self._fetcher = fetcher
-        self._clock = clock
-        self._listener = listener
+        self._settings, self._store, self._fetcher = settings, store, fetcher
+        self._clock, self._listener = clock, listener
         self._table = OriginTable(settings, admission, store.known_pages)
-        callbacks = Callbacks(self._join, self._awaken, self._is_elsewhere)
-        cookies = ChainCookies(settings.cookies, settings.registrable)
-        self._runner = TurnRunner(self._table, store, fetcher, clock, listener, callbacks, cookies)
+        self._runner = TurnRunner(
+            self._table,
+            store,
+            fetcher,
+            clock,
+            listener,
+            ChainCookies(settings.cookies, settings.registrable),
+            self._join,
+            self._awaken,
+            self._is_elsewhere,
+        )
         self._executor = CommandExecutor(self._table, store, clock, peers.held_elsewhere if peers else None)
         self._peers = PeerWorker(self._table, self._executor, peers) if peers else None
         self._table.shared = peers is not None
-        self._few = FewOrigins(store, self._executor)
         self._places = JobPlaces(self._table)
         box = PenaltyBox(settings.plan.max_in_flight)
         self._waiting = Waiting(self._table, self._places, self._runner.counts, clock, listener, box)
@@ -112,23 +83,17 @@ class Engine:
         self._slots.is_stopping = lambda: self._reason is not None or not self._may_ask()
         self._actions: deque[PendingAction] = deque()
         self._reason: RunReason | None = None
-        self._complaint = ""
-        self._begun = False
+        self._complaint = self._segment_complaint = ""
+        self.begun = False
+        """Whether it has its run, which no other process can have meanwhile."""
         self._cancel_at: int | None = None
-        self._continued = False
-        self._hinted = False
-        self._next_poll = 0
-        self._next_heartbeat = 0
+        self._continued = self._hinted = self._has_no_segment = False
+        self._next_poll = self._next_heartbeat = 0
 
     @property
     def in_flight(self) -> int:
         """Return how many turns are under way."""
         return len(self._slots)
-
-    @property
-    def begun(self) -> bool:
-        """Return whether it has its run, which no other process can have meanwhile."""
-        return self._begun
 
     @property
     def trouble(self) -> str:
@@ -168,7 +133,7 @@ class Engine:
     async def run(self) -> RunReason:
         """The whole run. Raises RunHeld or StorageFailure when it cannot begin, DatabaseUnusable when it must end."""
         start = await self._store.begin_run(self._settings.plan)
-        self._begun = True
+        self.begun = True
         self._hinted = self._store.watch(self._on_held_up, self.wake)
         self._slots.requests = 0 if self._peers else start.requests
         self._continued = start.continued
@@ -196,9 +161,8 @@ class Engine:
             self._runner.counts[stored.record.origin] = Counts(0 if stored.external else stored.done, stored.failed)
         await self._find_keys(entered)
         if self._peers is not None and self._settings.by_address and entered:
-            self._drop(
-                await self._peers.store.keep_apart({one.origin: self._table.keys[one.origin] for one in entered})
-            )
+            keys = {one.origin: self._table.keys[one.origin] for one in entered}
+            self._drop(await self._peers.store.keep_apart(keys))
             entered = [one for one in entered if one.origin in self._table.states]
         for some in pieces(entered, _OPENED):
             await self._open(some, as_stored)
@@ -208,11 +172,9 @@ class Engine:
                 await asyncio.sleep(0)
 
     async def rest(self, handed: Mapping[int, Command] = MappingProxyType({})) -> None:
-        """Carry out what waits in the journal on a database that nobody crawls; no request is made but probes.
-        `handed` are commands of it, by action id, as this process made them: of their URLs none is parsed twice.
-
-        Raises RunHeld or StorageFailure when it cannot begin.
-        """
+        """Carry out what waits in the journal on a database that no engine crawls; no request is made but probes.
+        `handed` are commands of it, by action id, as this process made them: of their URLs none is parsed twice. Raises
+        RunHeld or StorageFailure when it cannot begin."""
         self._waiting.crawls = self._executor.crawls = False
         start = await self._store.begin_rest()
         try:
@@ -235,8 +197,7 @@ class Engine:
             await self._store.end_rest()
 
     async def _let_rest(self, idle: Sequence[OriginState]) -> None:
-        """Of origins that had nothing left those that were to look for work stay as they were where there is none; the
-        robots.txt that an operator wants fetched is some."""
+        """Origins that had nothing left and look for work have finished again where there is none."""
         now = {one.origin: self._table.states[one.origin] for one in idle}
         same = [one.origin for one in idle if now[one.origin].robots == one.robots]
         looking = [name for name in same if now[name].finished is None]
@@ -250,8 +211,7 @@ class Engine:
         job_filters.exclude(await self._store.exclusions())
 
     async def _open(self, opening: Sequence[OriginState], as_stored: Container[str] = ()) -> None:
-        """The first places of origins in the box; the gap of each holds for everyone under its key. The database need
-        not be told of those that stand `as_stored`."""
+        """The first places of origins in the box; the database has those that are `as_stored`."""
         now = self._clock.now()
         await self._find_keys([state for state in opening if state.origin not in self._table.keys])
         for some in pieces(opening, _OPENED):
@@ -260,18 +220,13 @@ class Engine:
                 if self._waiting.crawls and self._runner.is_excluded(state.origin):
                     await self._runner.refuse_all(state.origin)
             now_in_force = [self._table.states[state.origin] for state in some]
-            changed = [
-                one
-                for one, was in zip(now_in_force, some, strict=True)
-                if one is not was or one.origin not in as_stored
-            ]
-            if changed:
+            pairs = zip(now_in_force, some, strict=True)
+            if changed := [one for one, was in pairs if one is not was or one.origin not in as_stored]:
                 await self._store.save_origins([record_of(state) for state in changed])
             for state in some:
                 self._slots.place(state.origin)
 
     async def _find_keys(self, entered: Sequence[OriginState]) -> None:
-        """The politeness keys of origins, and the gaps of all before one of them is asked."""
         if not self._settings.by_address:  # nothing is waited for
             for state in entered:
                 await self._waiting.find_key(state.origin, self._fetcher)
@@ -317,8 +272,8 @@ class Engine:
             await self._clock.wait(self._slots.wake, self._patience_of_loop())
 
     async def _finds_more(self, reason: RunReason) -> bool:
-        """Before a run ends as exhausted: whether an operator has asked for something, or pages came out of a stash or
-        back, unnoticed by their origins, or count as their canonical URL leads nowhere."""
+        """Before a run ends as exhausted: whether an operator has asked for something, or pages are back in the queue
+        that their origins have not noticed."""
         try:
             if self._peers is None or await self._peers.store.is_leading():
                 await self._take_actions()
@@ -371,7 +326,7 @@ class Engine:
         return self._next_poll + (0 if waits or not self._next_poll else max(0, _HINTED_MS - self._settings.poll_ms))
 
     def _may_start(self) -> bool:
-        at_work = self._reason is None and self._slots.storage_ok and self._may_ask()
+        at_work = self._reason is None and not self._slots.trouble and self._may_ask()
         return at_work and not self._at_limit(len(self._slots))
 
     def _may_ask(self) -> bool:
@@ -395,7 +350,7 @@ class Engine:
             self._reason = self._reason or RunReason.operator
             self._runner.cancel_requests()
         try:
-            if now >= self._next_heartbeat or not self._slots.storage_ok:
+            if now >= self._next_heartbeat or self._slots.trouble:
                 self._next_heartbeat = now + self._settings.heartbeat_ms
                 await self._beat()
             if now >= self._poll_due():
@@ -458,21 +413,35 @@ class Engine:
     def _drop(self, origins: Iterable[str]) -> None:
         now = self._clock.now().wall_ms
         for name in [name for name in origins if name in self._table.states]:
-            self._tell(events.origin_left(now, name))
+            self._tell(Event(now, "origin_left", name))
             self._waiting.leave(name)
             self._table.leave(name)
             self._runner.counts.pop(name, None)
             self._slots.unsaved.discard(name)
 
     async def _mind_few_origins(self) -> None:
+        """Save the rest of the run, or load the oldest segment that was not consumed (M). Raises StorageFailure."""
         if not self._settings.load_next:
             if not self._table.all_finished():
                 self.stop(RunReason.few_origins, FEW_ORIGINS_DRAIN_MS)
             return
-        for origin in await self._few.load_next():
+        path = "" if self._has_no_segment else await self._store.next_segment()
+        self._has_no_segment = not path
+        try:
+            loaded = await self._executor.load_segment(path) if path else ()
+        except BadSegment as error:
+            self._has_no_segment, self._segment_complaint, loaded = True, str(error), ()
+        for origin in loaded:
             if origin not in self._table.keys:
                 await self._open([self._table.states[origin]])
             self._slots.place(origin)
+
+    async def _save_rest(self) -> None:
+        """Save what is left as a segment; what cannot be saved stays in the queue for the next run."""
+        try:
+            await self._store.save_rest()
+        except StorageFailure as error:
+            self._segment_complaint = f"the rest could not be saved as a segment: {error}"
 
     async def _beat(self) -> None:
         """Renew the lease. What a full disk kept from being stored is stored as soon as there is room."""
@@ -513,8 +482,7 @@ class Engine:
         await self._finish_probes()
 
     async def _finish_probes(self) -> None:
-        results = self._executor.probes.finished()
-        if results:
+        if results := self._executor.probes.finished():
             await self._store.finish_actions(results)
 
     async def _follow(self, carried: CommandResult) -> None:
@@ -525,13 +493,10 @@ class Engine:
         await self._open([states[origin] for origin in mine if origin not in self._table.keys])
         for origin in mine:
             self._slots.place(origin)
-            match carried.command:
-                case PauseOrigins():
-                    self._tell(events.origin_paused(now.wall_ms, origin))
-                case ResumeOrigins():
-                    self._tell(events.origin_resumed(now.wall_ms, origin))
-                case _:
-                    continue
+            if isinstance(carried.command, PauseOrigins):
+                self._tell(Event(now.wall_ms, "origin_paused", origin))
+            elif isinstance(carried.command, ResumeOrigins):
+                self._tell(Event(now.wall_ms, "origin_resumed", origin))
 
     def _start_turns(self) -> None:
         while self._may_start() and self._slots.start():
@@ -550,8 +515,8 @@ class Engine:
             if reason is RunReason.max_requests:
                 await self._finish_rest()
             if reason is RunReason.few_origins:
-                await self._few.save_rest()
-            await self._store.end_run(reason.value, self._slots.storage_ok and not self._slots.lost)
+                await self._save_rest()
+            await self._store.end_run(reason.value, not self._slots.trouble and not self._slots.lost)
         except StorageFailure as failure:
             self._slots.lost = self._slots.lost or failure
         finally:
@@ -561,13 +526,13 @@ class Engine:
             lost, at = self._slots.lost, self._clock.now().wall_ms
             unstored = f"{lost}; {_CONTINUED}" if lost else self._slots.refused
             unstored = str(lost) if isinstance(lost, DatabaseUnusable) else unstored
-            complaint = self._complaint or unstored or self._few.complaint
+            complaint = self._complaint or unstored or self._segment_complaint
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:
-        now, names = self._clock.now(), tuple(self._table.states)
-        ended = await fold_origins(
-            self._table, self._store, names, lambda one: one if one.finished else finish(one, FinishReason.max_requests)
-        )
-        for _, state in ended:
+        def fold(state: OriginState) -> OriginState:
+            return state if state.finished else finish(state, FinishReason.max_requests)
+
+        now = self._clock.now()
+        for _, state in await fold_origins(self._table, self._store, tuple(self._table.states), fold):
             self._waiting.tell_finished(state, now)

@@ -1,4 +1,4 @@
-"""Events as the engine tells them: one function per event, so that their fields stand in one place."""
+"""Events as the engine reports them: one function per event that has fields, so that they are in one place."""
 
 from __future__ import annotations
 
@@ -21,17 +21,11 @@ def database_failed(at: int, message: str) -> Event:
     return Event(at, "database_failed", extra=(("message", message),))
 
 
-def database_restored(at: int) -> Event:
-    """The database has taken what a turn brought again."""
-    return Event(at, "database_restored")
-
-
 def origin_started(at: int, state: OriginState, counts: Counts) -> Event:
     """An origin crawler has joined the run; how its pages stand is of all runs."""
+    queue = (("todo", len(state.todo)), ("paused", state.paused))
     pages = (("pages_done", counts.done), ("pages_failed", counts.failed))
-    return Event(
-        at, "origin_started", state.origin, extra=(("todo", len(state.todo)), ("paused", state.paused), *pages)
-    )
+    return Event(at, "origin_started", state.origin, extra=(*queue, *pages))
 
 
 def robots_fetched(at: int, state: OriginState, attempt: AttemptRecord) -> Event:
@@ -48,13 +42,9 @@ def robots_fetched(at: int, state: OriginState, attempt: AttemptRecord) -> Event
             ("delay_ms", state.delay_ms),
             ("patience", state.patience),
             ("message", attempt.message),
-            *_cut(attempt),
+            *((("cut", list(attempt.cut)),) if attempt.cut else ()),
         ),
     )
-
-
-def _cut(attempt: AttemptRecord) -> tuple[tuple[str, object], ...]:
-    return (("cut", list(attempt.cut)),) if attempt.cut else ()
 
 
 def todo_filled(at: int, state: OriginState, refused: int) -> Event:
@@ -81,7 +71,7 @@ def attempt_finished(at: int, state: OriginState, attempt: AttemptRecord, new_pa
             ("pages_done", counts.done),
             ("pages_failed", counts.failed),
             ("message", attempt.message),
-            *_cut(attempt),
+            *((("cut", list(attempt.cut)),) if attempt.cut else ()),
         ),
     )
 
@@ -91,36 +81,15 @@ def origin_waiting(at: int, origin: str, until: int, reason: str) -> Event:
     return Event(at, "origin_waiting", origin, extra=(("until", until), ("reason", reason)))
 
 
-def origin_paused(at: int, origin: str) -> Event:
-    return Event(at, "origin_paused", origin)
-
-
-def origin_resumed(at: int, origin: str) -> Event:
-    """The operator has taken the pause off."""
-    return Event(at, "origin_resumed", origin)
-
-
-def origin_left(at: int, origin: str) -> Event:
-    """Another worker goes on with it."""
-    return Event(at, "origin_left", origin)
-
-
 def origin_finished(at: int, state: OriginState, counts: Counts) -> Event:
     """An origin's run is over, and why."""
-    reason = state.finished.value if state.finished else ""
-    return Event(
-        at,
-        "origin_finished",
-        state.origin,
-        extra=(("reason", reason), ("pages_done", counts.done), ("pages_failed", counts.failed)),
-    )
+    reason, pages = state.finished.value if state.finished else "", (counts.done, counts.failed)
+    extra = (("reason", reason), *zip(("pages_done", "pages_failed"), pages, strict=True))
+    return Event(at, "origin_finished", state.origin, extra=extra)
 
 
 def run_finished(at: int, reason: RunReason, requests: int, done: int, failed: int, complaint: str = "") -> Event:
     """The last event of a run. `complaint`: what could not be done, in words."""
     said = (("message", complaint),) if complaint else ()
-    return Event(
-        at,
-        "run_finished",
-        extra=(("reason", reason.value), ("requests", requests), ("pages_done", done), ("pages_failed", failed), *said),
-    )
+    sums = (("requests", requests), ("pages_done", done), ("pages_failed", failed))
+    return Event(at, "run_finished", extra=(("reason", reason.value), *sums, *said))

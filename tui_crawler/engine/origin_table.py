@@ -32,12 +32,9 @@ _REMEMBERED = 50_000  # origins in other hands
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """The settings of an engine. `settings_of` gives the settings of one origin, `key_of` its politeness key.
-
-    `key_of` takes an origin and the address its host resolves to (only asked for when `by_address` is set).
-    With fewer unfinished origins than `min_origins`, the next segment is loaded (`load_next`), or the rest is saved
-    as one and the run ends (M).
-    """
+    """The settings of an engine. `settings_of` gives the settings of one origin; `key_of` its politeness key, from the
+    origin and the address of its host (only looked up when `by_address` is set). With fewer unfinished origins than
+    `min_origins`, the next segment is loaded (`load_next`), or the rest is saved as one and the run ends (M)."""
 
     plan: RunPlan
     settings_of: Callable[[str], CrawlSettings]
@@ -91,8 +88,7 @@ class OriginTable:
         known_pages: Callable[[int], Mapping[int, KnownPage]] = lambda _: {},
     ) -> None:
         """`known_pages`: those of a job that are known to be stored, by the hash of their URL."""
-        self._known_pages = known_pages
-        self.settings = settings
+        self._known_pages, self.settings = known_pages, settings
         self.job_filters = JobFilters(admission)
         self.states: dict[str, OriginState] = {}
         self.keys: dict[str, str] = {}
@@ -180,10 +176,8 @@ class OriginTable:
     def is_full(self, job_id: int) -> bool:
         """Return whether no more page of this job may be in flight now (B)."""
         job = self.job_filters.jobs.get(job_id)
-        if job is None:
-            return False
-        if job_id in self.denied:
-            return True
+        if job is None or job_id in self.denied:
+            return job is not None
         return job.held or (job.concurrency is not None and self.in_flight[job_id] >= job.concurrency)
 
     def update(self, state: OriginState) -> OriginState:
@@ -205,11 +199,6 @@ class OriginTable:
         self._joined[origin] = state.external
         for known in (self.keys, self.pages_known, self.idle):
             known.pop(origin, None)
-
-    def named(self, origins: Iterable[str]) -> list[str]:
-        """The origins of this run among those named; all of them when none is named."""
-        wanted = list(origins)
-        return [name for name in wanted if name in self.states] if wanted else list(self.states)
 
     def all_finished(self) -> bool:
         """Return whether nothing is left to do. Paused origins are not finished."""
@@ -244,11 +233,8 @@ def pieces(items: Sequence[T], size: int | None = None) -> Iterator[Sequence[T]]
 async def fold_origins(
     table: OriginTable, store: Store, names: Sequence[str], fold: Callable[[OriginState], OriginState]
 ) -> list[tuple[OriginState, OriginState]]:
-    """Change the states of origins and stores them; return those that are another one now, before and after.
-
-    Each holds as soon as its piece is begun. What the database does not take is taken back, so that it can be done
-    again: StorageFailure.
-    """
+    """Change the states of origins and store them; return those that are another one now, before and after. Each holds
+    as soon as its piece is begun. Raises StorageFailure; what was not stored is taken back, to be done again."""
     changed: list[tuple[OriginState, OriginState]] = []
     for some in pieces(names):
         folded = [(old, fold(old)) for old in map(table.states.__getitem__, some)]

@@ -13,24 +13,8 @@ from typing import Protocol
 
 from tui_crawler.domain.crawl.job import JobState, QueueChange
 from tui_crawler.domain.crawl.run import StoredOrigin
-from tui_crawler.domain.records.command import (
-    AddSeeds,
-    ApplyRules,
-    Command,
-    Exclude,
-    PauseOrigins,
-    PendingAction,
-    ReclaimPages,
-    RefetchRobots,
-    ResumeOrigins,
-    RetryPages,
-    SetDelay,
-    SetJob,
-    StashPages,
-    SteerJobs,
-    StopOrigins,
-    TopUpPatience,
-)
+from tui_crawler.domain.crawl.turn import OriginCommand
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.worker import WorkerOrder, WorkerOrders
 from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.engine.commands import CommandExecutor
@@ -44,11 +28,8 @@ class PeerStore(Protocol):
     """The part of the database that the workers of one run share. Raises StorageFailure as the Store does."""
 
     async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
-        """Lease origins that nobody holds, up to this worker's share; whole groups of one site stay together. Now and
-        then, at each call where this worker is `idle`.
-
-        What a dead worker held is taken back once; its origins come as unclean.
-        """
+        """Lease free origins, up to this worker's share; whole groups of one site stay together. At each call where
+        this worker is `idle`, else sometimes. What a dead worker held comes once, as unclean."""
 
     async def orders(self) -> WorkerOrders:
         """Return what an operator wants of this worker, and which origins are to go elsewhere, or have gone."""
@@ -73,7 +54,7 @@ class PeerStore(Protocol):
     async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
         """Those of the origins named that take part in the run and are not this worker's."""
 
-    async def followed_actions(self) -> tuple[PendingAction, ...]:
+    async def followed_actions(self) -> tuple[commands.PendingAction, ...]:
         """Return what the leading worker has carried out since the last call, oldest first."""
 
     async def take_requests(self, most: int) -> int:
@@ -97,9 +78,7 @@ class PeerWorker:
     """This worker's part. `granted` counts the requests it may make of those of the run, None: no limit."""
 
     def __init__(self, table: OriginTable, executor: CommandExecutor, store: PeerStore) -> None:
-        self._table = table
-        self._executor = executor
-        self.store = store
+        self._table, self._executor, self.store = table, executor, store
         self.others_at_work = True
         self.granted: int | None = 0 if table.settings.plan.max_requests is not None else None
         self.order = WorkerOrder.work
@@ -115,37 +94,33 @@ class PeerWorker:
         self.granted += taken
         self.is_spent = taken == 0
 
-    async def mirror(self, action: PendingAction) -> tuple[Command, tuple[str, ...]]:
+    async def mirror(self, action: commands.PendingAction) -> tuple[commands.Command, tuple[str, ...]]:
         """Repeat on this worker's origins what the leading one has carried out; return which it concerns."""
         command = action.command
-        mine = tuple(self._table.states)
+        queue, mine = self._executor.queue, tuple(self._table.states)
         match command:
-            case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots():
+            case commands.SetDelay(origin=origin):
+                if origin in self._table.states:
+                    return command, await self._executor.repeat(command, action.who)
+            case _ if isinstance(command, OriginCommand):
                 own = tuple(name for name in command.origins if name in self._table.states)
                 if own or not command.origins:
                     return command, await self._executor.repeat(replace(command, origins=own), action.who)
-            case SetDelay(origin=origin) if origin in self._table.states:
-                return command, await self._executor.repeat(command, action.who)
-            case RetryPages():
+            case commands.RetryPages():
                 return command, await self._executor.bring_forward(command)
-            case AddSeeds(urls=urls):
+            case commands.AddSeeds(urls=urls):
                 self._table.take_seeds(urls)
-            case Exclude():
+            case commands.Exclude():
                 return command, await self._executor.follow_exclusion(command, action.who)
-            case SetJob() | SteerJobs():
-                await self._executor.queue.take_jobs(await self.store.jobs())
-                return command, await self._executor.queue.follow(await self._unlisted(), mine)
-            case ApplyRules():
-                return command, (await self._executor.queue.adopt(await self.store.current_rules()))[0]
-            case StashPages() | ReclaimPages():
-                return command, await self._executor.queue.follow(await self._unlisted(), mine)
+            case commands.ApplyRules():
+                return command, (await queue.adopt(await self.store.current_rules()))[0]
+            case commands.SetJob() | commands.SteerJobs() | commands.StashPages() | commands.ReclaimPages():
+                await queue.take_jobs(await self.store.jobs())
+                held = [page.page_id for state in self._table.states.values() for page in state.todo]
+                listed = await self.store.on_todo_lists(held) if held else frozenset()
+                unlisted = QueueChange((), frozenset(held) - listed)  # on no todo list any more in the database
+                return command, await queue.follow(unlisted, mine)
         return command, ()
-
-    async def _unlisted(self) -> QueueChange:
-        """The pages on this worker's todo lists that are on none any more in the database."""
-        held = [page.page_id for state in self._table.states.values() for page in state.todo]
-        listed = await self.store.on_todo_lists(held) if held else frozenset()
-        return QueueChange((), frozenset(held) - listed)
 
     def idle(self) -> tuple[str, ...]:
         """Some of this worker's origins that have nothing to do, and may have got something from another: others each

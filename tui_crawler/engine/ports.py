@@ -10,20 +10,8 @@ from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.crawl.job import JobChange, QueueChange
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    ApplyRules,
-    PendingAction,
-    ReclaimPages,
-    RetryPages,
-    SetDripfeed,
-    SetJob,
-    StashPages,
-    SteerJobs,
-    UnstashPages,
-    WorkerCommand,
-)
 from tui_crawler.domain.records.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.ruleset import Ruleset
@@ -41,16 +29,13 @@ class Clock(Protocol):
 
 
 class Store(Protocol):
-    """The model behind the engine. Every method returns after its transaction is committed.
-
-    Raises `domain.run.StorageFailure` when the database cannot take what it is given. What passes by itself (a full
-    disk, a lock) is waited for, without end once a run is at work.
-    """
+    """The model behind the engine. Every method returns after its transaction is committed. Raises StorageFailure when
+    the database cannot take what it is given; what passes by itself (a full disk, a lock) is waited for, without end
+    once a run is at work."""
 
     def watch(self, told: Callable[[str], None], hinted: Callable[[], None]) -> bool:
-        """Has `told` called on the running loop with what keeps the database from taking anything and passes by itself,
-        and with an empty text when that has passed; `hinted` when the journal may have changed. Answers whether such
-        hints are to be expected."""
+        """Have `told` called on the running loop with what keeps the database from taking anything, empty when that has
+        passed; `hinted` when the journal may have changed. Return whether such hints are to be expected."""
 
     def give_up(self, after_ms: int) -> None:
         """What passes by itself is waited for so long at most from now on; then StorageHeldUp is raised."""
@@ -59,10 +44,8 @@ class Store(Protocol):
         """Claim the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
 
     async def begin_rest(self) -> RunStart:
-        """Claim the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
-
-        The answer describes the last run; nothing of it is continued.
-        """
+        """Claim the database while no run is live, to carry out commands; return the last run, of which nothing is
+        continued. Raises RunHeld, StorageFailure."""
 
     async def end_rest(self) -> None:
         """Give the database back after `begin_rest`."""
@@ -95,10 +78,8 @@ class Store(Protocol):
         """The same for several, in one transaction."""
 
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[int, ...]:
-        """Seeds that came while the run is live; answers which (hashes) were not known or are to be crawled again.
-
-        Raises NoSuchJob.
-        """
+        """Add seeds while the run is live; return which (hashes) were not known or are to be crawled again. Raises
+        NoSuchJob."""
 
     async def added_pages(self, keys: Sequence[int], job: str) -> tuple[TodoPage, ...]:
         """Those of added seeds (hashes) that are still to be crawled and on no todo list, in their order."""
@@ -109,13 +90,12 @@ class Store(Protocol):
         """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
         only links that lead there are checked, unless they take part already. `start_path`: what they get."""
 
-    async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
-        """Give failed pages their tries back; return how many pages of which origin. Many are put back in several
-        transactions, so that others are stored in between."""
+    async def retry(self, selection: commands.RetryPages) -> tuple[tuple[str, int], ...]:
+        """Give failed pages their tries back, many in several transactions; return how many pages of which origin."""
 
-    async def put_back(self, selection: RetryPages) -> PutBack:
-        """Those of the pages named that wait to be crawled: RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all
-        at most, the first of every origin before the second of any."""
+    async def put_back(self, selection: commands.RetryPages) -> PutBack:
+        """Those of the pages named that wait to be crawled: at most RETRIED_NEXT of each origin and RETRIED_AT_ONCE in
+        all, the first of every origin before the second of any."""
 
     async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
         """Put pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
@@ -125,28 +105,27 @@ class Store(Protocol):
         """The exclusion list as operators have extended it."""
 
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
-        """Add or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
-        is another one now go back into the queue."""
+        """Add or remove an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
+        changes go back into the queue."""
 
-    async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
+    async def change_job(self, command: commands.SetJob | commands.SteerJobs) -> JobChange:
         """Change jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob."""
 
-    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        """Write a new version; return the current rulesets of all jobs. Refused pages whose verdict is another one
-        now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was
-        written."""
+    async def apply_rules(self, command: commands.ApplyRules, who: str) -> tuple[Ruleset, ...]:
+        """Write a new version; return the current rulesets of all jobs. Refused pages whose verdict changes go back
+        into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was written."""
 
-    async def steer_workers(self, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
+    async def steer_workers(self, command: commands.WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
         """Write down what an operator wants of workers; return what was and what is. Raises ValueError for one that
         is not at work, or an origin that takes no part."""
 
     def may_ask(self) -> bool:
         """Return whether requests may be made now: the lease of this process has not run out, as far as it can know."""
 
-    async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
+    async def stash(self, command: commands.StashPages | commands.UnstashPages | commands.SetDripfeed) -> QueueChange:
         """Move pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
 
-    async def reclaim(self, command: ReclaimPages) -> QueueChange:
+    async def reclaim(self, command: commands.ReclaimPages) -> QueueChange:
         """Take pages back that were claimed for too long; what is in flight in this session is left alone."""
 
     async def load_segment(self, path: str) -> QueueChange:
@@ -161,10 +140,10 @@ class Store(Protocol):
     async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
         """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
 
-    async def take_actions(self) -> tuple[PendingAction, ...]:
+    async def take_actions(self) -> tuple[commands.PendingAction, ...]:
         """Return what operators have asked for since the last call, oldest first."""
 
-    async def finish_actions(self, results: Sequence[ActionResult]) -> None:
+    async def finish_actions(self, results: Sequence[commands.ActionResult]) -> None:
         """Write into the journal what became of actions."""
 
     async def heartbeat(self) -> bool:
@@ -178,10 +157,8 @@ class Fetcher(Protocol):
     """The network behind the engine."""
 
     async def exchange(self, request: FetchRequest) -> Exchange:
-        """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it.
-
-        Raises OutOfDescriptors when this process can open no connection: then nothing was sent.
-        """
+        """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it. Raises
+        OutOfDescriptors when this process can open no connection: then nothing was sent."""
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
         """Extract what a 2xx body says; large bodies are read off the event loop. `sitemap`: as a sitemap."""

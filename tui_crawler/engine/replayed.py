@@ -4,6 +4,7 @@ todo lists, waits). Counts of pages are those of this run."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from tui_crawler.domain.crawl.delay import Pace
 from tui_crawler.domain.crawl.event import Event
@@ -24,15 +25,14 @@ Entry = AttemptView | ActivityView | ActionView
 _NOT_LOGGED = frozenset({"todo", "paused"})
 
 
+@dataclass(slots=True)
 class ReplayedRun:
-    """Takes the entries of the log of a run in the order of time, and makes events of them."""
+    """Makes events of the log entries of a run in the order of time. `_origins` is how many take part by the log."""
 
-    def __init__(self, origins: int) -> None:
-        """`origins`: so many take part, as far as the log says."""
-        self._origins = origins
-        self._counts: dict[str, Counts] = {}
-        self._failed: set[str] = set()  # URLs; most pages never fail
-        self._requests = 0
+    _origins: int
+    _counts: dict[str, Counts] = field(default_factory=dict)
+    _failed: set[str] = field(default_factory=set)  # URLs; most pages never fail
+    _requests: int = 0
 
     def events_of(self, entry: Entry) -> Iterator[Event]:
         """The events that an entry stands for, if any."""
@@ -89,5 +89,5 @@ def _action(view: ActionView) -> Iterator[Event]:
     except BadCommand:
         return
     if view.applied and not view.error and isinstance(command, PauseOrigins | ResumeOrigins):
-        tell = events.origin_paused if isinstance(command, PauseOrigins) else events.origin_resumed
-        yield from (tell(view.at, origin) for origin in command.origins)
+        name = "origin_paused" if isinstance(command, PauseOrigins) else "origin_resumed"
+        yield from (Event(view.at, name, origin) for origin in command.origins)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.crawl.scheduler import Released
 from tui_crawler.domain.crawl.turn import (
     CheckUrl,
@@ -36,10 +37,9 @@ _DESCRIPTORS_MS = 1_000  # so long a turn waits that could not open a connection
 class Slots:
     """Starts turns of origins that are released, and performs them.
 
-    `requests` counts the turns that made a request; `trouble` is why the database takes nothing, until it does again:
-    the listener is told of both. `unsaved` are the origins whose state it does not have. `lost`: why outcomes of turns
-    were not stored, which the end of the run did not wait for; `refused`: what the database said of the first attempt
-    that it refused. Both are mostly empty.
+    `requests` counts the turns that made a request; `trouble` is why the database takes nothing, empty while it does;
+    it does not have the state of the `unsaved` origins. `lost`: why outcomes of turns were not stored, which the end of
+    the run did not wait for; `refused`: what the database said of the first attempt that it refused.
     """
 
     _table: OriginTable
@@ -69,18 +69,13 @@ class Slots:
         released = self._waiting.take()
         if released is None:
             return False
-        task = asyncio.create_task(self._turn(released), name=f"turn {released.origin}")
-        self._turns[released.origin] = task
+        self._turns[released.origin] = asyncio.create_task(self._turn(released), name=f"turn {released.origin}")
         return True
 
     def place(self, origin: str) -> None:
         """Where an origin waits for its next turn, after whatever has happened to it."""
-        if origin in self._turns:
-            return
-        if origin in self.leaving:
-            self._waiting.leave(origin)
-        else:
-            self._waiting.place(origin)
+        if origin not in self._turns:
+            (self._waiting.leave if origin in self.leaving else self._waiting.place)(origin)
 
     def in_flight(self, origins: Iterable[str]) -> bool:
         """Return whether a turn of one of these is under way."""
@@ -125,7 +120,7 @@ class Slots:
                 case FetchRobots() | CrawlNext() | CheckUrl() if requested or self.trouble or self.is_stopping():
                     return
                 case FetchRobots():
-                    counts = await self._runner.robots(origin, turn)
+                    counts = await self._runner.robots(origin, turn)  # the sum is read after the wait
                     self.requests += counts
                     requested = True
                     self._drop_hopeless_probes(origin)
@@ -156,36 +151,27 @@ class Slots:
         return False
 
     def _drop_hopeless_probes(self, origin: str) -> None:
-        """Without robots.txt nothing may be asked: the probes of an origin are answered so."""
         state = self._table.states[origin]
         if state.checks and state.hop is None and state.robots.rules is None:
             self._probes.give_up(origin, "robots.txt could not be fetched, so nothing else was asked")
 
     def _lose_database(self, origin: str, failure: StorageFailure) -> None:
-        """The database did not take an attempt. Nothing more is asked until it takes rows again.
-
-        Where it refuses the attempt the origin ends (exit code -3). Where it takes nothing, for good or for longer than
-        is waited for, the run ends, and the next one asks again.
-        """
+        """Ask nothing more until the database takes rows again. Where it refuses an attempt the origin ends (exit code
+        -3); where it takes nothing, for good or for longer than is waited for, the run ends, to be continued."""
         if isinstance(failure, StorageHeldUp | DatabaseUnusable):
             self.lost = failure
         else:
+            state, settings = self._table.states[origin], self._table.settings.settings_of(origin)
             answer = CrawlAnswer(0, ExitCode.database_error)
-            state = self._table.states[origin]
-            settings = self._table.settings.settings_of(origin)
             self._table.update(after_crawl(state, answer, self._clock.now(), settings))
             self.unsaved.add(origin)
             self.refused = self.refused or f"the database refused an attempt of {origin}: {failure}"
         self.hinder(str(failure))
-
-    @property
-    def storage_ok(self) -> bool:
-        """Return whether the database takes what is crawled, as far as is known."""
-        return not self.trouble
 
     def hinder(self, trouble: str) -> None:
         """The database takes nothing, and why: no request is made until it does, which an empty text says."""
         if trouble != self.trouble:
             self.trouble = trouble
             at = self._clock.now().wall_ms
-            self._listener.on_event(events.database_failed(at, trouble) if trouble else events.database_restored(at))
+            failed = events.database_failed(at, trouble) if trouble else Event(at, "database_restored")
+            self._listener.on_event(failed)

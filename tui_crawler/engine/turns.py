@@ -8,34 +8,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl import outcome
+from tui_crawler.domain.crawl import turn as machine
 from tui_crawler.domain.crawl.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
 from tui_crawler.domain.crawl.origin import Check, OriginState, RobotsHop, record_of
-from tui_crawler.domain.crawl.outcome import (
-    Crawled,
-    asked_by_get,
-    final_code,
-    queue_of,
-    redirect_of,
-    settle_check,
-    settle_crawl,
-    settle_refusal,
-    settle_robots,
-)
 from tui_crawler.domain.crawl.recrawl import condition_of
 from tui_crawler.domain.crawl.run import Settled
-from tui_crawler.domain.crawl.turn import (
-    CrawlAnswer,
-    FetchRobots,
-    RobotsAnswer,
-    after_check,
-    after_crawl,
-    after_fill,
-    after_robots,
-    check_method,
-    finish,
-    touch,
-)
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.records.content_kind import OTHER
@@ -62,16 +40,6 @@ _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
 _LONG_READING = 2_000  # URLs; judging more is, too
 
 
-@dataclass(frozen=True, slots=True)
-class Callbacks:
-    """Callbacks from a turn into the engine: an origin joins the run (or, external, only for checks), perhaps with a
-    start path; origins have something to do again; whether another worker holds an origin."""
-
-    join: Callable[[str, bool, str], Awaitable[None]]
-    awaken: Callable[[Iterable[str]], Awaitable[None]]
-    is_elsewhere: Callable[[str], Awaitable[bool]]
-
-
 @dataclass(slots=True)
 class TurnRunner:
     """Performs turns. The state of an origin is read again after every wait: commands may have changed it."""
@@ -81,8 +49,10 @@ class TurnRunner:
     _fetcher: Fetcher
     _clock: Clock
     _listener: Listener
-    _callbacks: Callbacks
     _cookies: ChainCookies
+    _join: Callable[[str, bool, str], Awaitable[None]]  # an origin joins (or, external, for checks), its start path
+    _awaken: Callable[[Iterable[str]], Awaitable[None]]  # origins have something to do again
+    _is_elsewhere: Callable[[str], Awaitable[bool]]  # whether another worker holds an origin
     _under_way: set[asyncio.Timeout] = field(default_factory=set)
     _cancelling: bool = False
     _looked_for: dict[str, Exchange | None] = field(default_factory=dict)  # sitemaps by URL, until they are read
@@ -98,10 +68,6 @@ class TurnRunner:
     def allow_requests(self) -> None:
         """Later ones are made again."""
         self._cancelling = False
-
-    def tell(self, event: Event) -> None:
-        """Hand an event to the listener."""
-        self._listener.on_event(event)
 
     async def fill(self, origin: str) -> None:
         """A fill: candidates go on the ignore list, each is judged, what passes becomes the todo list."""
@@ -125,14 +91,17 @@ class TurnRunner:
                 denied.append((page, verdict))
             else:
                 todo.append(page)
-        state = table.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held))
+        state = table.update(
+            machine.after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held)
+        )
         version = table.job_filters.ruleset_id
-        refusals = tuple(settle_refusal(page, no, state, now, version(page.job_id)) for page, no in denied)
+        refusals = tuple(outcome.settle_refusal(page, no, state, now, version(page.job_id)) for page, no in denied)
         ignored = tuple(page.page_id for page in found.pages)
-        fill = FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals)
-        settled = await self._store.fill(fill)
+        settled = await self._store.fill(
+            FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals)
+        )
         if found.pages:
-            self.tell(events.todo_filled(now.wall_ms, state, len(refusals)))
+            self._listener.on_event(events.todo_filled(now.wall_ms, state, len(refusals)))
         for refusal in refusals:
             self._tell_attempt(state, refusal, settled)
 
@@ -168,7 +137,7 @@ class TurnRunner:
             state = self._table.states[origin]
         self._table.update(replace(state, finished=FinishReason.excluded))
 
-    async def robots(self, origin: str, turn: FetchRobots) -> bool:
+    async def robots(self, origin: str, turn: machine.FetchRobots) -> bool:
         """Ask for robots.txt, or follows the hop it led to; return whether it counts as a request of the run."""
         table, started = self._table, self._clock.now()
         settings = table.settings.settings_of(origin)
@@ -186,20 +155,20 @@ class TurnRunner:
             )
             exchange = await self._exchange(request)
         made = bool(exchange.requests)
-        earlier = hop.requests if hop else ()
-        exchange = replace(exchange, requests=earlier + exchange.requests)
+
+        exchange = replace(exchange, requests=(hop.requests if hop else ()) + exchange.requests)
         began = hop.started_at if hop else started.wall_ms
         hops, onward = hop.hops if hop else 0, None
         if exchange.exit_code in _REDIRECTS and exchange.location and hops < settings.robots_max_hops:  # RFC 9309
             onward = RobotsHop(exchange.location, hops + 1, began, exchange.requests)
-        if onward is not None and await self._callbacks.is_elsewhere(onward.url.origin):
+        if onward is not None and await self._is_elsewhere(onward.url.origin):
             message = f"leads to {onward.url.origin}, which another worker crawls"
             onward, exchange = None, replace(exchange, exit_code=ExitCode.someone_stole_my_work, message=message)
         self._cookies.follow(chain, url, exchange.headers, onward.url if onward else None)
         rules = await self._parse(exchange.body) if exchange.exit_code in _READ else None
         code = ExitCode.file_ingested if rules is not None else exchange.exit_code
         now, before = self._clock.now(), table.states[origin]
-        answer = RobotsAnswer(
+        answer = machine.RobotsAnswer(
             code,
             exchange.http_status,
             exchange.response_ms if made else None,
@@ -209,7 +178,7 @@ class TurnRunner:
             exchange.retry_after_ms,
             exchange.untrusted,
         )
-        after = table.update(after_robots(before, answer, now, settings))
+        after = table.update(machine.after_robots(before, answer, now, settings))
         if made and url.origin != origin:
             await self._touch(url.origin, after.delay_ms)
             after = table.states[origin]  # as after a pause meanwhile
@@ -219,15 +188,14 @@ class TurnRunner:
         asked = robots_url(origin)
         wanted = table.settings.sitemaps and not after.external
         named = sitemaps_of(rules, asked, table.intake(MAIN_JOB)) if rules and wanted else Queue()
-        settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
+        settle = outcome.settle_robots(asked.href, code, exchange, before, after, began, now, named)
         await self._store_finds(origin, settle)
-        self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
+        self._listener.on_event(events.robots_fetched(now.wall_ms, after, settle.attempt))
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> Exchange:
-        """Probe a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
-        request that failed is not the last one. A sitemap that is looked for is fetched and, if it is one, becomes a
-        page that is read from this answer."""
+        """Probe a URL, after robots.txt and all policies; changes no page (U). The result of a HEAD request that failed
+        is not the last one. A sitemap that is looked for becomes a page that is read from this answer."""
         table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
@@ -236,12 +204,12 @@ class TurnRunner:
         else:
             agent = verdict.user_agent or table.settings.plan.user_agent
             is_probe = check.action_id != _NO_ACTION
-            method = check_method(table.states[origin], 0, check.method) if is_probe else "GET"
+            method = machine.check_method(table.states[origin], 0, check.method) if is_probe else "GET"
             exchange = await self._exchange(FetchRequest(check.url, agent, method, status_only=is_probe))
         now, before = self._clock.now(), table.states[origin]
         answer = _answer_of(page, exchange.exit_code, exchange)
-        after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
-        settle = settle_check(check, exchange, before, after, started, now)
+        after = table.update(machine.after_check(before, check, answer, now, table.settings.settings_of(origin)))
+        settle = outcome.settle_check(check, exchange, before, after, started, now)
         if check.action_id == _NO_ACTION:
             found = [Find(exchange.location, 0, 1)] if exchange.location is not None else []
             if exchange.exit_code in _READ and is_sitemap(exchange.body, is_seed=False):
@@ -277,7 +245,9 @@ class TurnRunner:
             any_kind=page.sitemap or OTHER in table.settings.store_bodies or maybe,
         )
         if page.is_check:
-            request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
+            request = FetchRequest(
+                url, agent, machine.check_method(table.states[origin], page.attempts), status_only=True
+            )
         chain = self._cookies.take(url)
         if cookies := chain.cookies(url):
             request = replace(request, cookies=cookies)
@@ -293,7 +263,7 @@ class TurnRunner:
         obeys = table.settings.settings_of(origin).obey_nofollow
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
         rules = (ruleset_id, table.settings.canonical, verdict.waived, obeys)
-        crawled = Crawled(page, url, exchange, reading, digest, started, ended, *rules)
+        crawled = outcome.Crawled(page, url, exchange, reading, digest, started, ended, *rules)
         await self._settle(origin, crawled, chain)
         return bool(exchange.requests)
 
@@ -304,28 +274,30 @@ class TurnRunner:
         before = table.states[origin]
         after, asked = table.update(replace(before, hop=None)), robots_url(origin)
         exchange = Exchange(hop.requests, ExitCode.cancelled, None, 0, message="the run ended before the next hop")
-        settle = settle_robots(asked.href, ExitCode.cancelled, exchange, before, after, hop.started_at, now, Queue())
+        settle = outcome.settle_robots(
+            asked.href, ExitCode.cancelled, exchange, before, after, hop.started_at, now, Queue()
+        )
         await self._store.settle(settle)
-        self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
+        self._listener.on_event(events.robots_fetched(now.wall_ms, after, settle.attempt))
 
     async def give_up(self, origin: str, page: TodoPage | None, error: Exception) -> None:
         """A turn raised: that is a bug of ours or of a parser. The origin ends with exit code 230, the run goes on."""
         now, before = self._clock.now(), self._table.states[origin]
         todo = tuple(one for one in before.todo if page is None or one.page_id != page.page_id)
-        after = finish(replace(before, patience=0, todo=todo), FinishReason.patience)
+        after = machine.finish(replace(before, patience=0, todo=todo), FinishReason.patience)
         self._table.update(after)
         message = f"{type(error).__name__}: {error}"[:500]
         if page is None:
             await self._store.save_origin(record_of(after))
             return
-        settle = settle_refusal(page, Denied(ExitCode.local_processing_error, message), after, now)
+        settle = outcome.settle_refusal(page, Denied(ExitCode.local_processing_error, message), after, now)
         self._tell_attempt(after, settle, await self._store.settle(settle))
 
-    async def _settle(self, origin: str, crawled: Crawled, chain: Chain) -> None:
+    async def _settle(self, origin: str, crawled: outcome.Crawled, chain: Chain) -> None:
         table = self._table
         settings = table.settings.settings_of(origin)
-        code, exchange = final_code(crawled), crawled.exchange
-        sent = None if code is ExitCode.not_canonical else redirect_of(crawled, code)
+        code, exchange = outcome.final_code(crawled), crawled.exchange
+        sent = None if code is ExitCode.not_canonical else outcome.redirect_of(crawled, code)
         again = self._cookies.follow(chain, crawled.url, exchange.headers, sent[0] if sent else None)
         crawled = crawled if again is None else replace(crawled, again=again)
         answer = _answer_of(crawled.page, code, exchange)
@@ -334,45 +306,42 @@ class TurnRunner:
             self._looked_for.setdefault(f"{origin}{_SITEMAP}", None)
         reading, judged = crawled.reading, (crawled, code, intake)
         is_long = reading is not None and len(reading.links) + len(reading.entries) > _LONG_READING
-        queue = await asyncio.to_thread(queue_of, *judged) if is_long else queue_of(*judged)
+        queue = await asyncio.to_thread(outcome.queue_of, *judged) if is_long else outcome.queue_of(*judged)
         before = table.states[origin]
-        after = table.update(after_crawl(before, answer, crawled.ended, settings))
-        settle = settle_crawl(crawled, code, before, after, intake, table.settings.store_bodies, queue)
+        after = table.update(machine.after_crawl(before, answer, crawled.ended, settings))
+        settle = outcome.settle_crawl(crawled, code, before, after, intake, table.settings.store_bodies, queue)
         settled = await self._store_finds(origin, settle)
         if settled.stolen:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
         self._tell_attempt(table.states[origin], settle, settled)
 
     async def _store_finds(self, origin: str, settle: Settle) -> Settled:
-        """Store an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
-        to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
-        to do go on, those outside the crawl join to be checked."""
+        """Store an attempt. Origins that the whitelist lets join with its pages join first; what has happened to its
+        own origin meanwhile stays. Other origins that got pages go on; those outside the crawl join to be checked."""
         named = {page.origin: page.start_path for page in settle.new_pages if not page.external}
         joining = [name for name in named if not self._table.takes_part(name, external=False)]
         for name in joining:
-            await self._callbacks.join(name, False, named[name])
+            await self._join(name, False, named[name])
         if joining:
             settle = replace(settle, origin=record_of(self._table.states[origin]))
         settled = await self._store.settle(settle)
         external = {page.origin for page in settle.new_pages if page.external == EXTERNAL}
         for name, count in settled.new_pages:
             if name in external and name not in self._table.states:
-                await self._callbacks.join(name, True, "")
+                await self._join(name, True, "")
                 continue
             self._table.pages_known[name] = self._table.pages_known.get(name, 0) + count
         others = [name for name, _ in settled.new_pages if name != origin]
         if others:
-            await self._callbacks.awaken(others)
+            await self._awaken(others)
         return settled
 
     async def _refuse(self, origin: str, page: TodoPage, no: Denied) -> None:
         table, now = self._table, self._clock.now()
-        answer = CrawlAnswer(page.page_id, no.exit_code)
-        settings = table.settings.settings_of(origin)
-        state = table.update(after_crawl(table.states[origin], answer, now, settings))
-        settle = settle_refusal(page, no, state, now, table.job_filters.ruleset_id(page.job_id))
-        settled = await self._store.settle(settle)
-        self._tell_attempt(state, settle, settled)
+        answer, settings = machine.CrawlAnswer(page.page_id, no.exit_code), table.settings.settings_of(origin)
+        state = table.update(machine.after_crawl(table.states[origin], answer, now, settings))
+        settle = outcome.settle_refusal(page, no, state, now, table.job_filters.ruleset_id(page.job_id))
+        self._tell_attempt(state, settle, await self._store.settle(settle))
 
     def _judge(self, origin: str, page: TodoPage, url: CrawlUrl | InvalidUrl) -> Cleared | Denied:
         """All judgements over a page. A rule that gives it a user agent chooses the group of robots.txt, too."""
@@ -387,7 +356,6 @@ class TurnRunner:
         return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
-        """One exchange that `cancel_requests` can end."""
         sent = self._clock.now()
         if self._cancelling or not self._store.may_ask():
             return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
@@ -422,24 +390,20 @@ class TurnRunner:
 
     async def _touch(self, origin: str, delay_ms: int) -> None:
         """A hop to another origin counts as a request to that origin: its own clock starts again."""
-        state = self._table.states.get(origin)
-        if state is None:
-            return
-        least = max(delay_ms, state.delay_ms)
-        touched = self._table.update(touch(state, least, self._clock.now()))
-        await self._store.save_origin(record_of(touched))
+        if (state := self._table.states.get(origin)) is not None:
+            touched = self._table.update(machine.touch(state, max(delay_ms, state.delay_ms), self._clock.now()))
+            await self._store.save_origin(record_of(touched))
 
     def _tell_attempt(self, state: OriginState, settle: Settle, settled: Settled) -> None:
         counts = self.counts.setdefault(state.origin, Counts())
         if settled.pending or settled.done or settled.failed or settled.blocked:
             counts.done, counts.failed = 0 if state.external else settled.done, settled.failed
         new = sum(count for _, count in settled.new_pages)
-        self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
+        self._listener.on_event(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
 
 
-def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswer:
-    """Return the outcome of an exchange as it is folded into the state of its origin."""
-    return CrawlAnswer(
+def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> machine.CrawlAnswer:
+    return machine.CrawlAnswer(
         page.page_id,
         code,
         exchange.http_status,
@@ -447,7 +411,7 @@ def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswe
         exchange.retry_after_ms,
         page.is_check,
         exchange.in_vain,
-        asked_by_get(page) if exchange.doubted else None,
+        outcome.asked_by_get(page) if exchange.doubted else None,
         bool(page.attempts and page.is_check) and code not in FAILURES,
         exchange.untrusted,
     )

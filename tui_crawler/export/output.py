@@ -72,8 +72,7 @@ class Output:
 
     def finish(self) -> None:
         """Hands everything on. Raises CannotWrite, ReaderGone."""
-        waiting, self._waiting = self._waiting, bytearray()
-        rest = memoryview(waiting)
+        rest, self._waiting = memoryview(self._waiting), bytearray()
         try:
             while rest and not self._dropping:
                 rest = rest[self._write(rest) or 0 :]

@@ -17,24 +17,19 @@ from tui_crawler.text.sheet import CellKind, kind_of
 
 GROUP_ROWS = 50_000
 _GROUP_BYTES = 32 << 20
-_TYPES = {
-    CellKind.text: pa.string(),
-    CellKind.integer: pa.int64(),
-    CellKind.time: pa.int64(),
-    CellKind.flag: pa.bool_(),
-}
+_TYPES = dict.fromkeys((CellKind.integer, CellKind.time), pa.int64()) | {CellKind.flag: pa.bool_()}
 
 
 def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[str], output: Output) -> int:
     """Writes all rows; answers how many. Raises CannotWrite, ReaderGone."""
-    schema = pa.schema([pa.field(column, _TYPES[kind_of(column)]) for column in columns])
+    schema = pa.schema([pa.field(column, _TYPES.get(kind_of(column), pa.string())) for column in columns])
     writer = pq.ParquetWriter(output, schema, compression="zstd")
     count = waiting = 0
     group: list[Any] = []
     try:
         for window in windows:
             cells = zip(*window, strict=True)
-            arrays = [_array(values, kind_of(column)) for values, column in zip(cells, columns, strict=True)]
+            arrays = [_array(values, kind) for values, kind in zip(cells, schema.types, strict=True)]
             group.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
             waiting += len(window)
             if waiting >= GROUP_ROWS or sum(batch.nbytes for batch in group) >= _GROUP_BYTES:
@@ -49,15 +44,12 @@ def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[str], outp
     return count + waiting
 
 
-def _array(values: Sequence[Any], kind: CellKind) -> Any:
-    match kind:
-        case CellKind.integer | CellKind.time:
-            return pa.array(values, pa.int64())
-        case CellKind.flag:
-            return pa.array([None if value is None else bool(value) for value in values], pa.bool_())
-        case CellKind.text:
-            try:
-                return pa.array(values, pa.string())
-            except (UnicodeEncodeError, pa.ArrowTypeError):
-                texts = [None if value is None else without_surrogates(str(value)) for value in values]
-                return pa.array(texts, pa.string())
+def _array(values: Sequence[Any], kind: Any) -> Any:
+    if kind == pa.bool_():
+        return pa.array([None if value is None else bool(value) for value in values], kind)
+    try:
+        return pa.array(values, kind)
+    except (UnicodeEncodeError, pa.ArrowTypeError):
+        if kind != pa.string():
+            raise
+        return pa.array([None if value is None else without_surrogates(str(value)) for value in values], kind)

@@ -120,12 +120,12 @@ def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
 def _cases(section: Section, made: CheckOutcome, show: Show) -> Iterator[tuple[str, ...]]:
     """`failure`, `skipped` or nothing, then name and further words of each test case of a check."""
 
+    def line(url: str | None, how: str, said: str) -> str:
+        more = f" ({show(ReportCell.text, how)}: {show(ReportCell.text, said)})" if how else ""
+        return show(ReportCell.url, url) + more
+
     def words(kind: ReportCell, cell: Cell, between: str = ", ") -> str:
-        lines = [
-            (show(ReportCell.url, url), show(ReportCell.text, how), said) for url, how, said in named(kind, cell) or ()
-        ]
-        told = [f"{url} ({how}: {show(ReportCell.text, said)})" if how else url for url, how, said in lines]
-        return between.join(told) or show(kind, cell)
+        return between.join(line(*one) for one in named(kind, cell) or ()) or show(kind, cell)
 
     outcome = "skipped" if section.severity is FindingSeverity.notice else "failure"
     if made.words:
@@ -228,13 +228,14 @@ def _section(section: Section, show: Show) -> Iterator[str]:
 
 
 def _cell(kind: ReportCell, cell: Cell, show: Show) -> str:
-    lines = named(kind, cell)
-    if lines is not None:
+    if (lines := named(kind, cell)) is not None:
         links = [_link(*line, show) for line in lines]
         tag = "ol" if kind is ReportCell.urls else "ul"
         return links[0] if kind is ReportCell.url else f"<{tag}>{''.join(f'<li>{link}</li>' for link in links)}</{tag}>"
-    if kind is ReportCell.series or kind is ReportCell.timeline:
-        return _line(cell) if kind is ReportCell.series else timeline_svg(cell)
+    if kind is ReportCell.series:
+        return _line(cell)
+    if kind is ReportCell.timeline:
+        return timeline_svg(cell)
     shown = escape(show(kind, cell))
     tag = "code" if kind is ReportCell.exit_code else "span" if kind in _NUMBERS else "bdi"
     mark = ' class="fault"' if kind is ReportCell.exit_code and cell in _FAILURES else ""
@@ -262,7 +263,6 @@ _GAPS, _ASKED, _PATIENCE, _STATE, _HEIGHT = 60, 64, 90, 94, 102
 """Where the gaps end, what was asked begins, patience ends, the state begins, and all of it ends."""
 _TOLD = 20
 _BAD = {Group.server: "fault", Group.network: "warning", Group.client: "client", Group.local: "fault"}
-_SAID = frozenset(LaneEvent) - {LaneEvent.broken_promise}
 
 
 def timeline_svg(timeline: Timeline) -> str:
@@ -270,19 +270,10 @@ def timeline_svg(timeline: Timeline) -> str:
     span, cells = timeline.span, timeline.cells
     top = round_top(1.2 * timeline.longest_ms)
     promised = "".join(f"V{_height(cell.delay_ms or 0, top)}H{at}" for at, cell in enumerate(cells, 1))
-    drawn = "".join(
-        (
-            f'<path class="promised" d="M0 {_GAPS}{promised}V{_GAPS}Z"/>',  # the delay in force, filled from zero up
-            *_kept(cells, top),
-            *_asked(cells),
-            _patience(cells),
-            *_states(cells),
-            *_marks(timeline),
-        )
-    )
-    told = [
-        f"<li>{date_time(mark.at)} {escape(mark_words(mark))}</li>" for mark in timeline.marks if mark.event in _SAID
-    ]
+    drawn = f'<path class="promised" d="M0 {_GAPS}{promised}V{_GAPS}Z"/>'  # the delay in force, filled from zero up
+    drawn += "".join((*_kept(cells, top), *_asked(cells), _patience(cells), *_states(cells), *_marks(timeline)))
+    marks = [mark for mark in timeline.marks if mark.event is not LaneEvent.broken_promise]
+    told = [f"<li>{date_time(mark.at)} {escape(mark_words(mark))}</li>" for mark in marks]
     more = len(told) - _TOLD + timeline.marks_left_out
     told[_TOLD:] = [f"<li>and {more} more</li>"] if more > 0 else []
     said = f"<summary>{plural(len(told), 'mark')}</summary><ul>{''.join(told)}</ul>"
@@ -297,13 +288,11 @@ def timeline_svg(timeline: Timeline) -> str:
 
 def _kept(cells: tuple[LaneCell, ...], top: float) -> Iterator[str]:
     """The gap that kept its promise least in each cell, as a line over the cell."""
-    for kind, chosen in (("kept", False), ("broken", True)):
-        lines = (
-            f"M{at} {_height(max(cell.kept_ms, 0), top)}h1"
-            for at, cell in enumerate(cells)
-            if cell.kept_ms is not None and cell.broken is chosen
-        )
-        yield _path(kind, lines)
+    lines: dict[bool, list[str]] = {False: [], True: []}
+    for at, cell in enumerate(cells):
+        if cell.kept_ms is not None:
+            lines[cell.broken].append(f"M{at} {_height(max(cell.kept_ms, 0), top)}h1")
+    return map(_path, ("kept", "broken"), lines.values())
 
 
 def _asked(cells: tuple[LaneCell, ...]) -> Iterator[str]:
@@ -319,15 +308,12 @@ def _asked(cells: tuple[LaneCell, ...]) -> Iterator[str]:
 def _patience(cells: tuple[LaneCell, ...]) -> str:
     most = max((cell.patience or 0 for cell in cells), default=0) or 1
     known = [(at, cell.patience) for at, cell in enumerate(cells) if cell.patience is not None]
-    steps = (
-        f"{'L' if number else 'M'}{at} {_PATIENCE - 10 * left / most:.1f}h1" for number, (at, left) in enumerate(known)
-    )
-    return _path("patience", steps)
+    steps = [f"{at} {_PATIENCE - 10 * left / most:.1f}h1" for at, left in known]
+    return _path("patience", ["M" + "L".join(steps)] if steps else ())
 
 
-def _path(kind: str, steps: Iterator[str] | list[str]) -> str:
-    drawn = "".join(steps)
-    return f'<path class="{kind}" d="{drawn}"/>' if drawn else ""
+def _path(kind: str, steps: Sequence[str]) -> str:
+    return f'<path class="{kind}" d="{"".join(steps)}"/>' if steps else ""
 
 
 def _states(cells: tuple[LaneCell, ...]) -> Iterator[str]:

@@ -119,9 +119,8 @@ class WarcFile:
             self._add_answer(body)
             _, _, rest = _uri(body.url).partition("://")
             target = rest[rest.find("/") :] if "/" in rest else "/"
-            asked = [
-                (name, _MASKED if name.lower() in _SECRET else text) for name, text in _clean(body.request_headers)
-            ]
+            sent = _clean(body.request_headers)
+            asked = [(name, _MASKED if name.lower() in _SECRET else text) for name, text in sent]
             head = _Head(f"{body.method} {target} HTTP/1.1", asked, is_http_request=True)
             self._add(body.url, "request", b"", self._near(body), http_headers=head)
             self.describe(body)
@@ -186,8 +185,7 @@ class WarcFile:
 
 def write_warc(bodies: Iterable[StoredBody], archive: Archive, output: Output, index: list[str] | None = None) -> int:
     """Write all bodies and return how many. `index` gets the lines of the index. Raises CannotWrite, ReaderGone."""
-    file = WarcFile(output, archive, Captures())
-    count = 0
+    file, count = WarcFile(output, archive, Captures()), 0
     for count, body in enumerate(bodies, 1):  # noqa: B007  # the number is needed after the loop
         file.write(body)
     if index is not None:

@@ -15,7 +15,6 @@ from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.threads import run_in_thread
 
 AllowPrivate = Literal["auto"] | bool
-IpAddress = IPv4Address | IPv6Address
 
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
 _NAT64 = ip_network("64:ff9b::/96")  # RFC 6052
@@ -67,7 +66,10 @@ class AddressGuard:
     def check(self, host: str, address: str) -> None:
         """Raises AddressRefused when `address`, to which `host` (a name or an address) resolves, is not allowed."""
         self.check_excluded(host, address)
-        inner = _unwrapped(ip_address(address))
+        inner = ip_address(address)
+        if isinstance(inner, IPv6Address):  # the IPv4 address inside counts
+            nat64 = IPv4Address(int(inner) & 0xFFFFFFFF) if inner in _NAT64 else inner
+            inner = inner.ipv4_mapped or nat64
         public = inner.is_global and not inner.is_multicast and not any(inner in network for network in _NOT_PUBLIC)
         if self.allow_private is True or public:
             return
@@ -93,12 +95,11 @@ class AddressGuard:
         for address in addresses:
             try:
                 self.check(host, address)
+                kept.append(address)
             except AddressRefused as error:
                 if error.excluded:
                     raise
                 refused = error
-            else:
-                kept.append(address)
         if not kept and refused is not None:
             raise refused
         return tuple(kept)
@@ -133,17 +134,6 @@ def is_address(host: str) -> bool:
 def _is_loopback_name(host: str) -> bool:
     name = host.lower().removesuffix(".")
     return name in _LOOPBACK_NAMES or name.endswith(".localhost")
-
-
-def _unwrapped(address: IpAddress) -> IpAddress:
-    """The IPv4 address inside an IPv6 one (mapped, NAT64), else the address itself."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address
 
 
 Resolver = Callable[[str, int], Awaitable[tuple[str, ...]]]

@@ -21,7 +21,7 @@ _CODECS = {
     "x-user-defined": "latin-1",
 }
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
-_UTF16_MARKUP = ((b"<\0", "utf-16le"), (b"\0<", "utf-16be"))
+_UTF16_MARKUP = {b"<\0": "utf-16le", b"\0<": "utf-16be"}
 
 # What is worth guessing: the legacy encodings that pages without any declaration are really in. Left to itself,
 # detection takes French for Baltic and Polish for Nordic.
@@ -92,20 +92,25 @@ def choose_encoding(data: bytes, kind: str, header_label: str) -> str:
 
 def detect_encoding(data: bytes) -> str:
     """The encoding of a body that says nothing about it: UTF-8 if it is valid, else a guess from a sample."""
-    for beginning, name in _UTF16_MARKUP:
-        if data.startswith(beginning):
-            return name
+    if data[:2] in _UTF16_MARKUP:
+        return _UTF16_MARKUP[data[:2]]
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         was_cut = error.start >= len(data) - 3 and error.reason == "unexpected end of data"
-        return "utf-8" if was_cut and _NOT_ASCII.search(data, 0, error.start) else _guess(_sample(data))
+        return "utf-8" if was_cut and _NOT_ASCII.search(data, 0, error.start) else _guess(data)
     return "iso-2022-jp" if b"\x1b$" in data and data.isascii() else "utf-8"
 
 
-def _guess(sample: bytes) -> str:
+def _guess(data: bytes) -> str:
+    """By a part of the body that has something to guess from, and does not end within a character if it can."""
     from charset_normalizer import from_bytes  # noqa: PLC0415  large, and most pages name their encoding
 
+    first = _NOT_ASCII.search(data)
+    start = max(0, (first.start() if first else 0) - 256)
+    sample = data[start : start + _SAMPLE_BYTES]
+    end = max(sample.rfind(b"<"), sample.rfind(b"\n"), sample.rfind(b" "))
+    sample = sample[:end] if end > _SAMPLE_BYTES // 2 else sample
     matches = from_bytes(sample, cp_isolation=list(_GUESSED))
     best = matches.best()
     if best is None:
@@ -113,15 +118,6 @@ def _guess(sample: bytes) -> str:
     if best.encoding == "cp1250" and any("cp1252" in match.could_be_from_charset for match in matches):
         return FALLBACK  # where both are possible, western languages are taken for central European ones
     return _GUESSED.get(best.encoding, FALLBACK)
-
-
-def _sample(data: bytes) -> bytes:
-    """A part of the body that has something to guess from, and that does not end within a character if it can."""
-    first = _NOT_ASCII.search(data)
-    start = max(0, (first.start() if first else 0) - 256)
-    sample = data[start : start + _SAMPLE_BYTES]
-    end = max(sample.rfind(b"<"), sample.rfind(b"\n"), sample.rfind(b" "))
-    return sample[:end] if end > _SAMPLE_BYTES // 2 else sample
 
 
 def prescan(head: bytes) -> str | None:

@@ -14,10 +14,8 @@ ACCEPT_ENCODING = "gzip, deflate"
 
 _PIECE_BYTES = 64 * 1024
 _MAX_MEMBERS = 1_000
-_GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WBITS = 31
-_ZLIB_WBITS = 15
-_RAW_WBITS = -15
+GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_WBITS, _ZLIB_WBITS, _RAW_WBITS = 31, 15, -15
 _ZLIB_MAGICS = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")  # RFC 1950, 2.2
 _BINARY = re.compile(rb"(?!\xff\xfe|\xfe\xff)[^\x01-\x08\x0e-\x1a\x1c-\x1f]*+[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _GZIP_NAMES = frozenset({"gzip", "x-gzip"})
@@ -51,16 +49,15 @@ class _Inflater:
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """What `data` decodes to, at most 64 KiB at a time. Raises IllegalCoding."""
-        data = self._held + data
-        self._held = b""
+        data, self._held = self._held + data, b""
         while data and not self._ended:
-            if self._stream is None:
-                if len(data) < 2:
-                    self._held = data
-                    return
+            if self._stream is not None:
+                data = yield from self._inflate(self._stream, data)
+            elif len(data) < 2:
+                self._held = data
+                return
+            else:
                 self._begin(data)
-                continue
-            data = yield from self._inflate(self._stream, data)
 
     def finish(self) -> None:
         """Raises TruncatedCoding unless the data came to its end; no data at all is an empty body."""
@@ -69,7 +66,7 @@ class _Inflater:
 
     def _begin(self, data: bytes) -> None:
         if self._gzip:
-            if not data.startswith(_GZIP_MAGIC):
+            if not data.startswith(GZIP_MAGIC):
                 if self._members == 0:
                     raise IllegalCoding("the body is not gzip")
                 self._ended = True  # padding after the last member is ignored, as browsers do
@@ -131,8 +128,8 @@ class BodyDecoder:
 
     def feed(self, data: bytes) -> bool:
         """Take the next bytes of the wire; whether the rest is cut. Raises IllegalCoding, BodyTooLarge."""
-        if self._unknown and not (self._layers or self._body) and data.startswith((_GZIP_MAGIC, *_ZLIB_MAGICS)):
-            self._layers = [_Inflater("gzip" if data.startswith(_GZIP_MAGIC) else "deflate")]
+        if self._unknown and not (self._layers or self._body) and data.startswith((GZIP_MAGIC, *_ZLIB_MAGICS)):
+            self._layers = [_Inflater("gzip" if data.startswith(GZIP_MAGIC) else "deflate")]
         for piece in self._through(0, data):
             room = self._max_bytes - len(self._body)
             if len(piece) <= room:

@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -112,19 +112,15 @@ class ConnectionLogs:
         finally:
             del self._of_tasks[task]
 
-    def timing(self, step: ConnectionStep) -> AbstractContextManager[MeasuredStep]:
-        """Measure a step of the request of this task."""
-        return self._log().timing(step, self.now)
-
     def begin(self) -> ConnectionLog:
         """A connection is asked for. Return the log of this task."""
-        log = self._log()
+        log = self.of_task()
         log.reused = False
         return log
 
     def use(self, address: str) -> ConnectionLog:
         """A request is sent over a connection to `address`: kept, if none was asked for before. Answers its log."""
-        log = self._log()
+        log = self.of_task()
         log.remote_address = address
         if log.reused is None:
             log.reused = True
@@ -142,6 +138,6 @@ class ConnectionLogs:
         moment = _arrival(stream, self.now)
         log.heard = moment if log.asked is None else max(moment, log.asked)
 
-    def _log(self) -> ConnectionLog:
+    def of_task(self) -> ConnectionLog:
         """The log of this task; one that nobody reads for a task that makes no request."""
         return self._of_tasks.get(asyncio.current_task()) or ConnectionLog()

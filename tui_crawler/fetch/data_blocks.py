@@ -180,9 +180,9 @@ def _text_of(found: Any, max_chars: int) -> str:
     """Return what was found as text: a string, a number, or what stands in an element."""
     if isinstance(found, str):
         return found[:max_chars]
-    if isinstance(found, (bool, float)):
-        if isinstance(found, bool):
-            return "true" if found else "false"
+    if isinstance(found, bool):
+        return str(found).lower()
+    if isinstance(found, float):
         return str(int(found)) if found.is_integer() else str(found)
     if not isinstance(found.tag, str):  # a comment, a processing instruction
         return (found.text or "")[:max_chars]
@@ -200,8 +200,5 @@ def _link_of(found: Any, max_chars: int) -> str:
     """Return what was found as the text of a link: a string, or the attribute of an element that is one."""
     if not isinstance(getattr(found, "tag", None), str):
         return _text_of(found, max_chars)
-    for name in _LINK_ATTRIBUTES:
-        value = found.get(name)
-        if value:
-            return str(value)
-    return _text_of(found, max_chars)
+    value = next(filter(None, map(found.get, _LINK_ATTRIBUTES)), None)
+    return _text_of(found, max_chars) if value is None else str(value)

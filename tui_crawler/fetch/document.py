@@ -28,15 +28,9 @@ _REL = re.compile(r""";\s*+rel\s*+=\s*+(?:"([^"]*+)"|([^\s";,]++))""", re.IGNORE
 _SEPARATORS = re.compile(r"[,;]")
 
 
-@dataclass(frozen=True, slots=True)
-class RobotsDirectives:
-    """The directives on keeping a page and following its links; several sources add up to the stricter."""
-
-    noindex: bool = False
-    nofollow: bool = False
-
-    def __or__(self, other: RobotsDirectives) -> RobotsDirectives:
-        return RobotsDirectives(self.noindex or other.noindex, self.nofollow or other.nofollow)
+RobotsDirectives = frozenset[str]
+"""Those of `noindex` and `nofollow` that a page or its header says; several sources add up to the stricter."""
+_EVERY_DIRECTIVE = RobotsDirectives({"noindex", "nofollow"})
 
 
 def x_robots_tag(values: Iterable[str], product_token: str, now: int) -> RobotsDirectives:
@@ -72,8 +66,7 @@ def _date_ms(text: str, unreadable: int) -> int:
 
 def _directives(items: Iterable[str]) -> RobotsDirectives:
     words = {word for item in items for word in item.split()}
-    none = "none" in words
-    return RobotsDirectives("noindex" in words or none, "nofollow" in words or none)
+    return _EVERY_DIRECTIVE if "none" in words else _EVERY_DIRECTIVE & words
 
 
 def refresh_target(content: str) -> tuple[str, bool]:
@@ -84,7 +77,7 @@ def refresh_target(content: str) -> tuple[str, bool]:
         return "", False
     seconds, *targets = found.groups()
     is_late = len(seconds) > 2 or int(seconds or 0) > _REDIRECTING_S
-    return next((target for target in targets if target is not None), "").strip(), is_late
+    return next(filter(None, targets), "").strip(), is_late
 
 
 def canonical_in_header(values: Iterable[str]) -> str:
@@ -101,7 +94,6 @@ Element = Any  # an lxml element (lxml ships no types), or the attributes of a `
 
 _TITLE_PARENTS = frozenset({"head", "body", "html"})  # not svg, where a title is a tooltip
 _ATOM = "{http://www.w3.org/2005/Atom"
-_SAYS_NOTHING = RobotsDirectives()
 _MOST_SITEMAPS = 50
 _LONGEST_TITLE = 4096  # characters; the bound in bytes is applied later
 
@@ -114,7 +106,7 @@ class Statements:
     base: str = ""
     canonical: str = ""
     refresh: str = ""
-    robots: RobotsDirectives = _SAYS_NOTHING
+    robots: RobotsDirectives = frozenset()
     sitemaps: tuple[str, ...] = ()
 
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from tui_crawler.domain.record import replace
@@ -71,31 +72,28 @@ class PageReader:
         body = exchange.body
         tags = body.count(b"<")
         is_small = len(body) <= self._limits.parse_inline_bytes and tags <= self._limits.parse_inline_tags
+        longest = self._limits.parse_deadline_ms * GRACE
         if sitemap:
-            return await self._sitemap(url, exchange, is_small and not is_gzip(exchange.body))
-        if is_small:
-            study = self._read(url, exchange, tags)
-        else:
-            read = await self._in_thread(
-                lambda: self._read(url, exchange, tags), self._limits.parse_deadline_ms * GRACE
-            )
-            if read is None:
-                return _given_up(exchange)
-            study = read
+            entries = partial(self._read_sitemap, url, exchange)
+            is_quick = is_small and not is_gzip(body)
+            found = entries() if is_quick else await self._in_thread(entries, longest)
+            return found or replace(_given_up(exchange), kind=XML)
+        page = partial(self._read, url, exchange, tags)
+        study = page() if is_small else await self._in_thread(page, longest)
+        if study is None:
+            return _given_up(exchange)
         if study.reading.kind in self._later:
             judged = can_be_validated(study, self._validate_kinds, self._limits)
             waits = judged or self._data_blocks.harvest(url.host, study, bool) is not None
             return replace(study.reading, waits=True) if waits else study.reading
-        reading = await self._with_data(url, study)
+        reading, longest = study.reading, self._limits.data_deadline_ms
+        harvest = self._data_blocks.harvest(url.host, study, self._until(longest))
+        if harvest is not None:  # always in a thread, since no expression has a bound
+            await self._in_thread(harvest.run, longest * GRACE)
+            incomplete = reading.incomplete if harvest.whole else (*reading.incomplete, "data")
+            reading = replace(reading, data=harvest.values, incomplete=incomplete, message=harvest.message)
         validation = await self._validation(study, is_small)
         return reading if validation is None else replace(reading, validation=validation)
-
-    async def _sitemap(self, url: CrawlUrl, exchange: Exchange, is_quick: bool) -> Reading:
-        if is_quick:
-            return self._read_sitemap(url, exchange)
-        deadline_ms = self._limits.parse_deadline_ms * GRACE
-        reading = await self._in_thread(lambda: self._read_sitemap(url, exchange), deadline_ms)
-        return reading or replace(_given_up(exchange), kind=XML)
 
     def _read_sitemap(self, url: CrawlUrl, exchange: Exchange) -> Reading:
         try:
@@ -113,17 +111,6 @@ class PageReader:
         except Exception as error:  # as above
             return ParsedBody(_failed(error), LinkResolver(url.href))
 
-    async def _with_data(self, url: CrawlUrl, study: ParsedBody) -> Reading:
-        """The reading with what data rules have found; always in a thread, since no expression has a bound."""
-        deadline_ms = self._limits.data_deadline_ms
-        harvest = self._data_blocks.harvest(url.host, study, self._until(deadline_ms))
-        reading = study.reading
-        if harvest is None:
-            return reading
-        await self._in_thread(harvest.run, deadline_ms * GRACE)
-        incomplete = reading.incomplete if harvest.whole else (*reading.incomplete, "data")
-        return replace(reading, data=harvest.values, incomplete=incomplete, message=harvest.message)
-
     async def _validation(self, study: ParsedBody, is_small: bool) -> Validation | None:
         limits = self._limits
         if not can_be_validated(study, self._validate_kinds, limits):
@@ -132,8 +119,8 @@ class PageReader:
             validation = validate(study, self._until(limits.validate_inline_ms))
             if validation is not None or limits.validate_inline_ms >= limits.validate_deadline_ms:
                 return validation
-        out_of_time = self._until(limits.validate_deadline_ms)
-        return await self._in_thread(lambda: validate(study, out_of_time), limits.validate_deadline_ms * GRACE)
+        longest = limits.validate_deadline_ms
+        return await self._in_thread(partial(validate, study, self._until(longest)), longest * GRACE)
 
     async def _in_thread(self, work: Callable[[], T], deadline_ms: int) -> T | None:
         """Return what `work` answers; None when it overstayed its deadline, and nobody listens to it any more."""

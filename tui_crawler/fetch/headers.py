@@ -170,6 +170,7 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _LONGEST = 64  # characters
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME = r"[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d{2}:?\d{2})?"
+_LEAST = (1, 1, 1, 0, 0, 0)
 _W3C = re.compile(rf"(\d{{4}})(?:-(\d{{2}})(?:-(\d{{2}})(?:{_TIME})?)?)?", re.ASCII)
 _RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
@@ -180,19 +181,11 @@ def w3c_date_ms(text: str) -> int | None:
     found = _W3C.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     if found is None:
         return None
-    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    *numbers, fraction, zone = found.groups()
+    year, month, day, hour, minute, second = (int(one or least) for one, least in zip(numbers, _LEAST, strict=True))
     microsecond = int((fraction or "0")[:6].ljust(6, "0"))
     try:
-        moment = datetime(
-            int(year),
-            int(month or 1),
-            int(day or 1),
-            int(hour or 0),
-            int(minute or 0),
-            min(int(second or 0), 59),  # a leap second
-            microsecond,
-            _zone(zone),
-        )
+        moment = datetime(year, month, day, hour, minute, min(second, 59), microsecond, _zone(zone))  # a leap second
         return (moment.astimezone(UTC) - _EPOCH) // timedelta(milliseconds=1)
     except (ValueError, OverflowError):
         return None

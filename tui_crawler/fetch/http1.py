@@ -22,7 +22,7 @@ import httptools
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.records.attempt import Headers
 from tui_crawler.domain.records.failure import OutOfDescriptors
-from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.domain.url import DEFAULT_PORTS, CrawlUrl
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, Resolver, bare_host, check_name
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
@@ -36,7 +36,6 @@ _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the soc
 _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
 _HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _NO_BODY = frozenset({204, 304})  # RFC 9112, 6.3
 
 
@@ -501,7 +500,7 @@ def _request(call: WireRequest) -> bytes:
     """The head of a request as it is sent (RFC 9112, 3). Raises TransferFailed for what no request can hold."""
     url = call.url
     check_name(url.host)
-    port = "" if url.port == _DEFAULT_PORTS[url.scheme] else f":{url.port}"
+    port = "" if url.port == DEFAULT_PORTS[url.scheme] else f":{url.port}"
     asked = f"{url.scheme}://{url.host}{port}{url.target}"
     if asked != url.href or not asked.isascii():
         message = f"the client would ask for {asked!r}, not {url.href!r}"

@@ -22,7 +22,7 @@ except ModuleNotFoundError:  # its maintained successor, with the same interface
     import httpx2 as httpx  # type: ignore[no-redef]
 
 from tui_crawler.domain.records.failure import OutOfDescriptors
-from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.domain.url import DEFAULT_PORTS, CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, Resolver, bare_host, check_name
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
@@ -116,7 +116,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
     ) -> httpcore.AsyncNetworkStream:
         """The same connection under TLS; the name that is verified stays the host's, not the address."""
-        with self._logs.timing(ConnectionStep.tls) as lap:
+        with self._logs.of_task().timing(ConnectionStep.tls, self._logs.now) as lap:
             inner = await self._inner.start_tls(ssl_context, server_hostname, timeout)
             lap.stream = inner
         return WatchedStream(inner, self.address, self._logs)
@@ -163,7 +163,6 @@ def _of_the_system(error: BaseException) -> OSError:
     return error if isinstance(error, OSError) else OSError(str(error))
 
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _OF_STATUS_LINE = ("http_version", "reason_phrase")
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
 
@@ -374,7 +373,7 @@ def _client_url(url: CrawlUrl) -> httpx.URL:
         theirs = httpx.URL(url.href)
     except httpx.InvalidURL as error:
         raise _invalid_target(str(error)) from error
-    connected = (theirs.scheme, theirs.raw_host.decode("ascii"), theirs.port or _DEFAULT_PORTS[theirs.scheme])
+    connected = (theirs.scheme, theirs.raw_host.decode("ascii"), theirs.port or DEFAULT_PORTS[theirs.scheme])
     if connected != (url.scheme, bare_host(url.host), url.port):
         raise _invalid_target(f"the client would connect to {theirs.netloc!r}, not {url.host} port {url.port}")
     if theirs.raw_path.decode("ascii") != url.target:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from lxml import etree
@@ -258,8 +258,7 @@ def _bases_at(url: str) -> Callable[[Element], tuple[str, ...]]:
 
 def feed_candidates(root: Element) -> Iterator[Candidate]:
     """Every link of an RSS, RDF or Atom feed as it is written there, in document order."""
-    for element in root.iter(*_FEED_TAGS):
-        yield from _feed_link(element)
+    return chain.from_iterable(map(_feed_link, root.iter(*_FEED_TAGS)))
 
 
 def xml_candidates(root: Element) -> Iterator[Candidate]:
@@ -302,9 +301,8 @@ def _feed_link(element: Element) -> Iterator[Candidate]:
 def _attribute(kind: LinkKind, element: Element, name: str) -> Iterator[Candidate]:
     """An address, unless it names nothing: an empty one of an anchor names the page itself (WHATWG HTML)."""
     raw = element.get(name)
-    if raw is None or _is_inline(raw) or (kind is not LinkKind.a and not raw.strip()):
-        return
-    yield kind, raw, element
+    if not (raw is None or _is_inline(raw) or (kind is not LinkKind.a and not raw.strip())):
+        yield kind, raw, element
 
 
 def _srcset(element: Element) -> Iterator[Candidate]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from tui_crawler.fetch.limits import FetchLimits
@@ -43,16 +42,9 @@ _SLASH = ord("/")
 _SHORTEST_ATTRIBUTE = 2  # a name of one byte and a space
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedMarkup:
-    """Markup that is safe to parse (None: it must not be parsed), and the names of what was cut from it.
-
-    "tags": only its beginning is there; "tag": the attributes of a tag were too many;
-    "entities": it declares entities, and none is ever expanded.
-    """
-
-    data: bytes | None
-    cut: tuple[str, ...] = ()
+GuardedMarkup = tuple[bytes | None, tuple[str, ...]]
+"""Markup that is safe to parse (None: it must not be parsed), and the names of what was cut from it: "tags": only its
+beginning is there; "tag": the attributes of a tag were too many; "entities": it declares some, and none is expanded."""
 
 
 def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
@@ -60,13 +52,9 @@ def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
 
     Linear in the size of the data, whatever it holds.
     """
-    cut: list[str] = []
     end = _end_of_tags(data, limits.max_tags)
-    if end < len(data):
-        data = data[:end]
-        cut.append("tags")
-    data, whole = without_long_attributes(data, limits)
-    return GuardedMarkup(data, (*cut, "tag") if whole else tuple(cut))
+    kept, whole = without_long_attributes(data[:end], limits)
+    return kept, tuple(name for name, is_cut in (("tags", end < len(data)), ("tag", whole)) if is_cut)
 
 
 def without_long_attributes(data: bytes, limits: FetchLimits) -> tuple[bytes, bool]:
@@ -84,9 +72,9 @@ def without_long_attributes(data: bytes, limits: FetchLimits) -> tuple[bytes, bo
 def guard_xml(data: bytes, limits: FetchLimits) -> GuardedMarkup:
     """Cut UTF-8 XML to `max_tags` tags; refuses a document type that declares entities (no expansion at all)."""
     if b"<!ENTITY" in data:
-        return GuardedMarkup(None, ("entities",))
+        return None, ("entities",)
     end = _end_of_tags(data, limits.max_tags)
-    return GuardedMarkup(data) if end == len(data) else GuardedMarkup(data[:end], ("tags",))
+    return data[:end], ("tags",) if end < len(data) else ()
 
 
 def _end_of_tags(data: bytes, most: int) -> int:
@@ -95,10 +83,7 @@ def _end_of_tags(data: bytes, most: int) -> int:
         return len(data)
     step = 64 * 1024
     seen, position = 0, 0
-    while True:
-        here = data.count(b"<", position, position + step)
-        if seen + here > most:
-            break
+    while seen + (here := data.count(b"<", position, position + step)) <= most:
         seen, position = seen + here, position + step
     for _ in range(most - seen + 1):
         position = data.index(b"<", position) + 1

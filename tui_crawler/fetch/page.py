@@ -42,7 +42,7 @@ from tui_crawler.fetch.links import (
 from tui_crawler.fetch.markup import without_long_attributes
 from tui_crawler.fetch.plain_html import may_be_deep, plain_tags
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
-from tui_crawler.fetch.tree import Element, ParsedMarkup, is_xhtml, parse_html, parse_xml, without_xhtml_namespaces
+from tui_crawler.fetch.tree import Element, ParsedMarkup, drop_xhtml_namespaces, is_xhtml, parse_html, parse_xml
 
 _CUT_ANCHORS = frozenset({"input", "tags", "tag", "depth", "deadline"})
 """Where this was cut it is not known what a fragment may name."""
@@ -155,7 +155,7 @@ class PageReading:
         parsed = parse_xml(markup, self._limits, self._out_of_time)
         root = parsed.root
         if root is not None and (kind == HTML or is_xhtml(root)):
-            without_xhtml_namespaces(root)
+            drop_xhtml_namespaces(root)
             return self._html(parsed, markup)
         self._note(parsed.incomplete)
         if root is None:
@@ -180,6 +180,10 @@ class PageReading:
         headers, resolver = self._exchange.headers, links.resolver
         robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token, self._now)
         in_header = canonical_in_header(values_of(headers, "Link"))
+        title, most = said.title.encode("utf-8", "replace"), self._limits.max_title_bytes
+        if len(title) > most:
+            title = title[:most]
+            self._note(("title",))
         refreshes = (one[:2] for one in self._refreshes(resolver, said) if not one[2])
         refresh, source = next(refreshes, (None, None))
         return Reading(
@@ -187,12 +191,12 @@ class PageReading:
             exit_code=ExitCode.file_of_unknown_type if kind == OTHER else ExitCode.file_ingested,
             content_type=mime,
             charset=charset,
-            title=self._title(said.title),
+            title=title.decode("utf-8", "ignore"),
             canonical=self._target(resolver, said.canonical) or self._target(None, in_header),
             refresh=refresh,
             refresh_source=source,
-            noindex=robots.noindex,
-            nofollow=robots.nofollow,
+            noindex="noindex" in robots,
+            nofollow="nofollow" in robots,
             links=links.links,
             fragments=links.fragments,
             refused=links.refused.all(),
@@ -225,13 +229,6 @@ class PageReading:
             return None
         url = (resolver or self._resolver(self._url)).resolve(raw)
         return url if isinstance(url, CrawlUrl) else None
-
-    def _title(self, title: str) -> str:
-        encoded = title.encode("utf-8", "replace")
-        if len(encoded) <= self._limits.max_title_bytes:
-            return title
-        self._note(("title",))
-        return encoded[: self._limits.max_title_bytes].decode("utf-8", "ignore")
 
     def _note(self, cut: Iterable[str]) -> None:
         self._incomplete.update(dict.fromkeys(cut))

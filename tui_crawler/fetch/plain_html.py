@@ -80,9 +80,7 @@ _CLOSED = re.compile(  # an element that is closed where it should be, with what
 _MOST_PASSES = 8
 _WITHIN_TAG = re.compile(r"<[^>]*+>")
 _REFERENCE = re.compile(r"&(?:([a-zA-Z][a-zA-Z0-9]*+;)|#([0-9]{2,5});|(?=[ \t\n\f]|\Z)|(.))", re.DOTALL)
-_PARAMETER = re.compile(
-    r"&(?=[a-zA-Z0-9]++=)"
-)  # in an attribute no reference (WHATWG HTML, named character references)
+_PARAMETER = re.compile(r"&(?=[a-zA-Z0-9]++=)")  # in an attribute no reference (WHATWG HTML, named references)
 
 
 class _NotPlain(Exception):

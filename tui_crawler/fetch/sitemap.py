@@ -14,14 +14,12 @@ from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, in_xml_base
 from tui_crawler.fetch.charset import choose_encoding, utf8_slices
-from tui_crawler.fetch.coding import BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
+from tui_crawler.fetch.coding import GZIP_MAGIC, BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
 from tui_crawler.fetch.headers import clean_message, content_type, w3c_date_ms
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import xml_bases
 from tui_crawler.fetch.sniff import HTML, XML, sniff
 from tui_crawler.fetch.tree import Element, pull_parser
-
-GZIP_MAGIC = b"\x1f\x8b"
 
 _PIECE_BYTES = 64 * 1024
 _SAMPLE_CHARS = 200
@@ -31,12 +29,8 @@ _FIRST_LINE = re.compile(r"\s*+(?:#[^\n]*+\s*+)*+https?://", re.IGNORECASE)
 # "&" that begins no reference, as many sitemaps have it in their URLs; it means itself in CDATA
 _AMPERSAND = re.compile(rb"(<!\[CDATA\[)|(\]\]>)|&(?!#\d{1,7};|#[xX][0-9a-fA-F]{1,6};|(?:amp|lt|gt|quot|apos);)")
 _ROOTS = frozenset({"urlset", "sitemapindex", "rss", "feed", "RDF"})
-_ITEMS = {
-    "url": "urlset",
-    "sitemap": "sitemapindex",
-    "entry": "",
-    "item": "",
-}  # and the root they belong to, if it must be
+# and the root they belong to, if it must be
+_ITEMS = {"url": "urlset", "sitemap": "sitemapindex", "entry": "", "item": ""}
 _MOST_TAGS_BETWEEN = 200_000  # between two items; nothing is taken out of the tree meanwhile
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _RSS_1 = "{http://purl.org/rss/1.0/}"
@@ -167,8 +161,7 @@ def _from_text(body: bytes, charset: str, collector: _Collector) -> Iterator[_Fo
 
 
 def _lines(lines: list[str], collector: _Collector) -> Iterator[_Found]:
-    for line in lines:
-        raw = line.strip()
+    for raw in map(str.strip, lines):
         if raw.lower().startswith(("http://", "https://", "/")) and len(raw.split(None, 1)) == 1:
             yield _Found(raw)
         elif raw and not raw.startswith("#"):
@@ -207,9 +200,8 @@ def _forget(element: Element) -> None:
     """Take an element out of the tree, so that a sitemap of any size needs little memory."""
     parent = element.getparent()
     element.clear()
-    if parent is not None:
-        while element.getprevious() is not None:
-            del parent[0]
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
 
 
 def _found(item: Element) -> Iterator[_Found]:
@@ -237,10 +229,7 @@ def _found(item: Element) -> Iterator[_Found]:
 
 
 def _text(item: Element, tags: tuple[str, ...]) -> str:
-    for child in item:
-        if child.tag in tags:
-            return (child.text or "").strip()
-    return ""
+    return next(((child.text or "").strip() for child in item if child.tag in tags), "")
 
 
 def _local_name(element: Element) -> str:

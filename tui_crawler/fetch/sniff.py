@@ -20,7 +20,6 @@ _KINDS = {
     "application/rdf+xml": RSS,
 }
 _SAYS_NOTHING = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})  # WHATWG MIME Sniffing, 7
-_NOT_TEXT_XML = frozenset({"image/svg+xml"})
 
 _PREFIX_BYTES = 2048
 _SPACE = b"\t\n\x0c\r "
@@ -41,10 +40,9 @@ def is_other(mime: str) -> bool:
 
 def kind_of(mime: str, body: bytes) -> str:
     """The kind of a body whose Content-Type names the media type `mime` ("" when it names none)."""
-    known = _KINDS.get(mime)
-    if known is not None:
-        return known
-    if mime.endswith("+xml") and mime not in _NOT_TEXT_XML:
+    if mime in _KINDS:
+        return _KINDS[mime]
+    if mime.endswith("+xml") and mime != "image/svg+xml":
         return XML
     return sniff(body) if mime in _SAYS_NOTHING else OTHER
 
@@ -58,7 +56,9 @@ def sniff(body: bytes) -> str:
             prefix = prefix.replace(b"\0", b"") if wide else prefix
     text = prefix.lstrip(_SPACE)
     if text.startswith(b"<?xml"):
-        return _sniff_xml(text)
+        root = _XML_ROOT.search(_COMMENT.sub(b"", text))
+        name = b"" if root is None else root[1].lower()
+        return HTML if name == b"html" else RSS if name in _FEED_ROOTS else XML
     while text.startswith(b"<!--") and b"-->" in text:
         text = text.partition(b"-->")[2].lstrip(_SPACE)
     root = _XML_ROOT.match(text)
@@ -67,14 +67,3 @@ def sniff(body: bytes) -> str:
     if _HTML_START.match(text):
         return HTML
     return CSS if _CSS_START.match(text) else OTHER
-
-
-def _sniff_xml(text: bytes) -> str:
-    """The kind of what begins with an XML declaration, by its root element."""
-    root = _XML_ROOT.search(_COMMENT.sub(b"", text))
-    if root is None:
-        return XML
-    name = root[1].lower()
-    if name == b"html":
-        return HTML
-    return RSS if name in _FEED_ROOTS else XML

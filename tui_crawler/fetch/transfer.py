@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Protocol
 
 from tui_crawler.domain.moment import Moment
@@ -33,18 +34,12 @@ from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.sniff import is_other
 
 _LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often (ARCHITECTURE, speed rules)
-_REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for which a round trip is waited, too
 _FRAMING_BYTES = 64 * 1024  # of chunk sizes, extensions and trailers, and an eighth of what a body may have
 _CHECK_BYTES = 64 * 1024  # of the body of a check: its status decides
-_PAYMENT_REQUIRED = 402
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
-_BODY_TROUBLES = {
-    IllegalCoding: Trouble.coding,
-    BodyTooLarge: Trouble.too_large,
-    TruncatedCoding: Trouble.short,
-}
+_BODY_TROUBLES = {IllegalCoding: Trouble.coding, BodyTooLarge: Trouble.too_large, TruncatedCoding: Trouble.short}
 _WHY_CUT = {Trouble.timeout: "time", Trouble.too_large: "length", Trouble.short: "disconnect"}
 
 
@@ -268,7 +263,11 @@ class Transfer:
             progress.cut = ("headers",)
             message = f"header block of {answer.head_bytes} bytes, more than {self._limits.max_header_bytes}"
             raise TransferFailed(Phase.head, Trouble.protocol, message)
-        location = self._location(request.url, fields.get("location"))
+        location: CrawlUrl | InvalidUrl | None = None
+        if (written := fields.get("location")) is not None:
+            location = InvalidUrl(written, "is empty")
+            if written.strip():
+                location = normalise(location_text(written), request.url.href, self._limits.max_url_length)
         code = exit_code_of_status(
             answer.status,
             conditional=bool(request.conditional_etag or request.conditional_since),
@@ -283,17 +282,11 @@ class Transfer:
         if answer.status >= 200:
             await self._drain(answer, progress, _CHECK_BYTES if request.status_only else self._limits.drain_bytes)
         body = self._error_body(progress) if self._keeps_errors else b""
-        target = location if isinstance(location, CrawlUrl) and code in _REDIRECTS else None
-        price = fields.get("crawler-price", "") if answer.status == _PAYMENT_REQUIRED else ""
+        leads = code in (ExitCode.permanent_redirect, ExitCode.redirect)
+        target = location if leads and isinstance(location, CrawlUrl) else None
+        price = fields.get("crawler-price", "") if answer.status == HTTPStatus.PAYMENT_REQUIRED else ""
         message = f"it costs {price}" if price else _explain(code, answer.status, location)
         return _Ending(code, message, body, target)
-
-    def _location(self, url: CrawlUrl, value: str | None) -> CrawlUrl | InvalidUrl | None:
-        if value is None:
-            return None
-        if not value.strip():
-            return InvalidUrl(value, "is empty")
-        return normalise(location_text(value), url.href, self._limits.max_url_length)
 
     def _error_body(self, progress: _Progress) -> bytes:
         """A body that no page is made of, decoded; empty where it is not complete or cannot be decoded."""

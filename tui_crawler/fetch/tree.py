@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -68,40 +69,32 @@ def is_xhtml(root: Element) -> bool:
     return bool(root.tag == _XHTML_NAMESPACE + "html")
 
 
-def without_xhtml_namespaces(root: Element) -> Element:
-    """Give the elements of XHTML, and of SVG and MathML in it, their bare names, as in HTML; the same tree."""
+def drop_xhtml_namespaces(root: Element) -> None:
+    """Give the elements of XHTML, and of SVG and MathML in it, their bare names, as in HTML."""
     for element in root.iter(*(f"{namespace}*" for namespace in _WITHIN_XHTML)):
         element.tag = element.tag.rpartition("}")[2]
-    return root
 
 
 def _parse(parser: Any, guarded: GuardedMarkup, out_of_time: Callable[[], bool]) -> ParsedMarkup:
-    if guarded.data is None:
-        return ParsedMarkup(None, guarded.cut)
-    incomplete = list(guarded.cut)
-    for start in range(0, len(guarded.data), _PIECE_BYTES):
+    data, cut = guarded
+    if data is None:
+        return ParsedMarkup(None, cut)
+    incomplete = list(cut)
+    for start in range(0, len(data), _PIECE_BYTES):
         if out_of_time():
             incomplete.append("deadline")
             break
-        parser.feed(guarded.data[start : start + _PIECE_BYTES])
-    try:
+        parser.feed(data[start : start + _PIECE_BYTES])
+    root = None
+    with suppress(etree.XMLSyntaxError):  # nothing at all could be read
         root = parser.close()
-    except etree.XMLSyntaxError:  # nothing at all could be read
-        return ParsedMarkup(None, tuple(incomplete), _faults(parser))
     if root is not None and _last_depth(root) >= _DEEPEST:
         incomplete.append("depth")
-    return ParsedMarkup(root, tuple(incomplete), _faults(parser))
-
-
-def _faults(parser: Any) -> tuple[ValidationError, ...]:
-    """Return the errors of libxml2, without warnings such as an entity of a document type that is never fetched."""
-    if isinstance(parser, etree.HTMLParser):
-        return ()
-    entries = (entry for entry in parser.feed_error_log if entry.level > etree.ErrorLevels.WARNING)
-    return tuple(
-        ValidationError(entry.line, entry.column, clean_message(entry.message))
-        for entry in islice(entries, _MOST_FAULTS)
-    )
+    # a warning is no fault: so is an entity of a document type that is never fetched
+    log = () if isinstance(parser, etree.HTMLParser) else parser.feed_error_log
+    errors = islice((entry for entry in log if entry.level > etree.ErrorLevels.WARNING), _MOST_FAULTS)
+    faults = (ValidationError(entry.line, entry.column, clean_message(entry.message)) for entry in errors)
+    return ParsedMarkup(root, tuple(incomplete), tuple(faults))
 
 
 def _last_depth(root: Element) -> int:

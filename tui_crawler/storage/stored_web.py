@@ -30,22 +30,13 @@ _LINKS = """SELECT l.kind, u.href, l.nofollow FROM link l JOIN url u ON u.id = l
 WHERE l.from_page_id = ? ORDER BY l.kind, l.to_url_id"""
 _ORIGIN = "SELECT robots_status, last_response_ms FROM origin WHERE origin = ?"
 _USUAL_MS = 500  # of an origin that has not answered yet
-_ANSWERED = frozenset(
-    {
-        ExitCode.file_ingested,
-        ExitCode.file_of_unknown_type,
-        ExitCode.file_did_not_change,
-        ExitCode.permanent_redirect,
-        ExitCode.redirect,
-        ExitCode.not_canonical,
-        ExitCode.noindex,
-    }
-)
+_REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
+_READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type, ExitCode.file_did_not_change})
+_ANSWERED = _READ | _REDIRECTS | {ExitCode.not_canonical, ExitCode.noindex}
 _ROBOTS = {
     RobotsStatus.parsed.value: (ExitCode.file_ingested, 200),
     RobotsStatus.unreachable.value: (ExitCode.server_internal_error, 503),
 }
-_REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +67,8 @@ class StoredWeb:
         answer = self._robots(url) if url.href == f"{url.origin}/robots.txt" else self._page(url)
         await asyncio.sleep(answer.response_ms / 1000)
         now = self._now()
-        record = Request(
-            url.href,
-            request.method,
-            sent.wall_ms,
-            now.wall_ms,
-            now.wall_ms,
-            answer.http_status,
-            response_headers=answer.headers,
-        )
+        times = (sent.wall_ms, now.wall_ms, now.wall_ms)
+        record = Request(url.href, request.method, *times, answer.http_status, response_headers=answer.headers)
         wait = self._settings.wait_of(answer.headers, now.wall_ms)
         return replace(answer, requests=(record,), retry_after_ms=wait)
 
@@ -137,11 +121,8 @@ class StoredWeb:
             return Reading("html", ExitCode.file_ingested, canonical=target)
         if code in _REDIRECTS:
             return Reading("html", ExitCode.file_ingested, refresh=target, refresh_source=RedirectSource(source))
-        links = []
-        for named, href, ignored in self._reader.all(_LINKS, (page_id,)):
-            found = normalise(href)
-            if isinstance(found, CrawlUrl):
-                links.append(FoundLink(LinkKind(named), found, "", bool(ignored)))
+        named = ((LinkKind(one), normalise(href), bool(no)) for one, href, no in self._reader.all(_LINKS, (page_id,)))
+        links = (FoundLink(one, to, "", no) for one, to, no in named if isinstance(to, CrawlUrl))
         read = ExitCode.file_of_unknown_type if kind in {None, OTHER} and code is not ExitCode.noindex else None
         return Reading(
             kind or "html",

@@ -1,8 +1,7 @@
 """Charts of characters: areas, lines and stacks over a stretch of time, with a scale, an axis and marks. Pure.
 
-A chart is a list of lines, a line a list of pieces (text and its role), as wide and as high as asked for. Areas and
-lines are drawn with the dots of a cell; the layers of a stack differ by what they are filled with, so that no colour is
-needed to tell them apart. With `Dots.ascii` nothing that is drawn here has a byte above 0x7F.
+A chart is a list of lines, a line a list of pieces (text and its role). Areas and lines are drawn with the dots of a
+cell; the layers of a stack differ by their fillings, not by colour alone. With `Dots.ascii` all of it is ASCII.
 """
 
 from __future__ import annotations
@@ -93,17 +92,16 @@ def chart(  # what there is to say of a chart
     room = max(map(cell_len, (high, middle, zero)))
     if rows < 1 or width < room + 3:
         return [[(" " * max(width, 0), "")] for _ in range(max(height, 0))]
-    body = plot(series, width - room - 1, rows, dots=dots, top=greatest, cursor=cursor)
+    across = width - room - 1
+    body = plot(series, across, rows, dots=dots, top=greatest, cursor=cursor)
     tee, wall, cross = "||+" if dots is Dots.ascii else "┤│┼"
     names = {0: high} | ({rows // 2: middle} if rows > 8 or rows in {4, 6, 8} else {})
     lines = [
         [(names.get(row, "").rjust(room), "muted"), (tee if row in names else wall, "faint"), *drawn]
         for row, drawn in enumerate(body)
     ]
-    lines.append([(zero.rjust(room), "muted"), (cross, "faint"), *axis(width - room - 1, marks, cursor, dots)])
-    if times:
-        lines.append([(" " * (room + 1), ""), *beside(width - room - 1, marks)])
-    return lines
+    lines.append([(zero.rjust(room), "muted"), (cross, "faint"), *axis(across, marks, cursor, dots)])
+    return lines + [[(" " * (room + 1), ""), *beside(across, marks)]] * times
 
 
 def plot(
@@ -156,10 +154,9 @@ def beside(width: int, marks: Iterable[Mark]) -> list[Piece]:
                 taken.append((start, start + wide, (text, mark.role)))
                 break
     line, at = list[Piece](), 0
-    for start, end, piece in sorted(taken):
+    for start, end, piece in (*sorted(taken), (width, width, ("", ""))):
         line += [(" " * (start - at), ""), piece]
         at = end
-    line.append((" " * (width - at), ""))
     return [piece for piece in line if piece[0]]
 
 
@@ -174,20 +171,16 @@ def legend(series: Iterable[Series], dots: Dots) -> list[Piece]:
     return pieces
 
 
-def heat(values: Sequence[float | None], width: int, *, dots: Dots = Dots.braille, top: float | None = None) -> str:
+def heat(values: Sequence[float | None], width: int, *, top: float | None = None) -> str:
     """Return a strip of `width` cells: the darker, the more; nothing known is a space, a little is never nothing."""
-    shades = " .:|#" if dots is Dots.ascii else "·░▒▓█"
-    shown = spread(values, width)
+    shades, shown = "·░▒▓█", spread(values, width)
     highest = top if top is not None else max((one for one in shown if one is not None), default=0.0)
-    steps = [" " if one is None else shades[_level(one, highest, len(shades) - 1)] for one in shown]
-    return "".join(steps)
+    return "".join(" " if one is None else shades[_level(one, highest, len(shades) - 1)] for one in shown)
 
 
 def spread(values: Sequence[float | None], columns: int) -> list[float | None]:
     """Return the values over so many columns: few are drawn broad, of more than fit the greatest stays."""
     number = len(values)
-    if not number:
-        return [None] * max(columns, 0)
     found: list[float | None] = []
     for column in range(columns):
         first = column * number // columns
@@ -228,22 +221,18 @@ def _draw(cells: list[list[Piece]], series: Series, dots: Dots, top: float) -> N
             before = None
             continue
         level = _level(value, top, height * up)
-        low, high = (0, level) if series.form is Form.area else _stroke(before, max(level, 1))
+        low, high = 0, level
+        if series.form is not Form.area:  # the dot of the value, and up or down to that of the column before
+            high = max(level, 1)
+            low = high - 1 if before is None or before >= high else before
+            before, high = high, max(high, (before or 0) - 1)
         for dot in range(low, high):
             row, part = divmod(dot, up)
             masks[height - 1 - row][column // across] |= 1 << (column % across * up + part)
-        before = max(level, 1)
     for line, masked in zip(cells, masks, strict=True):
         for at, mask in enumerate(masked):
             if mask:
                 line[at] = (_over(line[at][0], _character(dots, mask)), series.role)
-
-
-def _stroke(before: int | None, level: int) -> tuple[int, int]:
-    """From which dot to which a line is drawn in a column: its own, and up or down to that of the column before."""
-    if before is None or before == level:
-        return level - 1, level
-    return (before, level) if before < level else (level - 1, before - 1)
 
 
 def _over(below: str, above: str) -> str:
@@ -268,9 +257,8 @@ def _character(dots: Dots, mask: int) -> str:
 def _stack(layers: Sequence[Series], width: int, height: int, dots: Dots, top: float) -> list[list[Piece]]:
     """Layers on each other, whole cells each: nothing above zero has none while there are cells enough."""
     fills = _FILLS[dots is Dots.ascii]
-    columns = zip(*(spread(one.values, width) for one in layers), strict=True)
     drawn: list[list[Piece]] = []
-    for values in columns:
+    for values in zip(*(spread(one.values, width) for one in layers), strict=True):
         amounts = [max(value or 0.0, 0.0) for value in values]
         cells = _shares(amounts, _level(sum(amounts), top, height, whole=True))
         column = [(fills[at % _FILL_COUNT], layers[at].role) for at, number in enumerate(cells) for _ in range(number)]

@@ -52,13 +52,10 @@ def order_of(value: object) -> tuple[int, Any]:
 class Column(Generic[R, V]):
     """One column.
 
-    `width` is in cells; None takes what the others leave (shared when there are several). `priority` 0 is
-    never dropped; of the others the greatest goes first. `min_width` (cells) is how far the column may shrink
-    before anything is dropped; 0 means not below `width` (flexible: not below `FLEXIBLE_MINIMUM`). `short`
-    stands for the title where the column is too narrow for it.
-
-    `value` reads what rows are ordered by from a record: a number, a text, or None where it is missing. Without one it
-    is the attribute that `id` names.
+    `width` is in cells; None shares what the others leave. `priority` 0 is never dropped; of the others the greatest
+    goes first. `min_width` is how far the column may shrink before anything is dropped; 0: not below `width` (flexible:
+    `FLEXIBLE_MINIMUM`). `short` is the title where the column is too narrow for `title`. `value` reads what rows are
+    ordered by, a number, a text, or None where it is missing; without one it is the attribute that `id` names.
     """
 
     id: str
@@ -75,9 +72,8 @@ class Column(Generic[R, V]):
     @property
     def least(self) -> int:
         """The width below which the column is rather dropped, in cells."""
-        if self.width is None:
-            return max(1, self.min_width or FLEXIBLE_MINIMUM)
-        return max(1, min(self.min_width or self.width, self.width))
+        width = self.min_width or self.width or FLEXIBLE_MINIMUM
+        return max(1, width if self.width is None else min(width, self.width))
 
     @property
     def wanted(self) -> int:
@@ -100,9 +96,8 @@ AnyColumn = Column[Any, Any]
 class Relation(Generic[R]):
     """Records of one kind as a table: its columns, what identifies a record, and what is shown where there are none.
 
-    `source` returns the record as it was read, for copies and exports; None: they have the texts that are shown.
-    `json` names the attributes that a JSON document has. `text` are the columns of the command line, some of them by
-    their ids in `columns`.
+    `source` returns the record as it was read, for copies and exports; None: they have the texts that are shown. `json`
+    names the attributes of a JSON document. `text` are the columns of the command line, some by their ids in `columns`.
     """
 
     columns: tuple[Column[R, Any], ...]

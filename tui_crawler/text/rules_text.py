@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.policy import PolicySet, Whitelist
 from tui_crawler.domain.rules.ruleset import RulesetEntry, matcher_document
 from tui_crawler.text.safe_text import without_unseen, yaml_quoted
@@ -13,8 +14,9 @@ from tui_crawler.text.safe_text import without_unseen, yaml_quoted
 _PLAIN = re.compile(r"[A-Za-z/^(\\][A-Za-z0-9/^.()\\$+*?=&_;~|-]*(?: [A-Za-z0-9/^.()\\$+*?=&_;~|-]+)*")
 """Texts that mean themselves anywhere in YAML, except for `_WORDS`."""
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-_UNFIT = re.compile(r"[^\w./:+-]", re.ASCII)
-_COMMENT = re.compile(r"  # [\w./:+?-]+$", re.ASCII)
+_UNFIT = re.compile(r"[^\w ./:+(),@~-]")
+_COMMENT = re.compile(r"  # [\w ./:+(),@~?-]+$")
+"""Behind an entry, which ends with none of these characters where it has a `#`."""
 _CONTEXT = 3
 """How many unchanged lines a difference shows around each change."""
 
@@ -67,6 +69,17 @@ def rules_lines(policies: PolicySet) -> list[str]:
     ]
 
 
+def excluded_lines(added: tuple[Exclusion, ...]) -> list[str]:
+    """Return the comment that names what operators excluded beside the rules; no lines if that is nothing."""
+    lines = [f"#{line}" for line in rules_lines(PolicySet(exclusions=added)) if is_entry(line)]
+    return ["# excluded by operators, with every version:", *lines] if lines else []
+
+
+def is_entry(line: str) -> bool:
+    """Return whether a line of the text has an entry; the others name a section."""
+    return line.lstrip().startswith("- ")
+
+
 def bare_line(line: str) -> str:
     """Return the line without the place where its entry was written."""
     return _COMMENT.sub("", line)
@@ -105,7 +118,7 @@ def flow_scalar(text: str) -> str:
 def _section(indent: str, name: str, document: Mapping[str, Any], entries: Sequence[RulesetEntry]) -> Iterator[str]:
     yield f"{indent}{name}:"
     for value, entry in zip(document.get(name, ()), entries, strict=True):
-        source = "" if isinstance(entry, str) else _UNFIT.sub("?", entry.source)
+        source = "" if isinstance(entry, str) else _UNFIT.sub("?", without_unseen(entry.source))
         yield f"{indent}  - {_flow(value)}" + (f"  # {source}" if source else "")
 
 

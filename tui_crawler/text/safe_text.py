@@ -1,9 +1,8 @@
 """Hostile text made fit to show, and text cut and padded to cells.
 
-Everything that came from the web, from a file or from the database passes `safe` before it is shown in a
-widget, printed or logged. What cannot be shown as a plain character is spelled out in ASCII, as Python writes
-it in a string: `\\x1b`, `\\n`, `\\u202e`, `\\ud800`, `\\U000e0041`. The stored value stays raw. The module
-needs no Textual.
+Everything that came from the web, from a file or from the database passes `safe` before it is shown, printed or
+logged. What cannot be shown as a plain character is spelled out in ASCII, as Python writes it in a string: `\\x1b`,
+`\\n`, `\\u202e`, `\\ud800`, `\\U000e0041`. The stored value stays raw.
 """
 
 from __future__ import annotations
@@ -61,13 +60,11 @@ _ALIKE = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "GREEK", "LATI
 def safe(text: str, limit: int = 512) -> str:
     """Return `text` as plain characters that a terminal shows one after the other and never obeys.
 
-    `limit` is the greatest length of the answer in characters; what is longer is cut and ends in `…`.
-    Controls (C0, DEL, C1), format characters (bidi, zero width), tags, variation selectors, lone surrogates,
-    private use, unassigned and line separators become ASCII escapes. Other spaces become a space. Emoji sequences
-    are shown as the characters they are made of, without joiners, selectors and skin tones, and flags as their two
-    letters: terminals draw a sequence in one, two or four cells, and no table of widths tells which. At most
-    `MAX_MARKS` combining marks stay on a character, `…` stands for the rest; a mark without a character gets
-    `◌`. Printable ASCII comes back unchanged. Calling it twice changes nothing more.
+    What is longer than `limit` (characters) is cut and ends in `…`. Controls (C0, DEL, C1), format characters (bidi,
+    zero width), tags, variation selectors, lone surrogates, private use, unassigned and line separators become ASCII
+    escapes; other spaces a space. Emoji sequences are shown as their characters, without joiners, selectors and skin
+    tones, and flags as their two letters: terminals differ in the cells they take. At most `MAX_MARKS` combining marks
+    stay on a character, then `…`; a mark without a character gets `◌`. Calling it twice changes nothing more.
     """
     if limit <= 0:
         return ""
@@ -89,17 +86,14 @@ def readable_url(text: str) -> str:
     """Return a URL with its percent-encoded UTF-8 as the characters it encodes, if typing them gives the same URL.
 
     What a reader could take for something else stays encoded: ASCII, spaces, invisible characters, mathematical
-    signs, what Unicode normalises to other characters, and a word of letters from scripts that look alike.
+    signs, what Unicode normalises to other characters, and letters of scripts that look alike.
     """
     return _ENCODED.sub(_decoded, text) if "%" in text else text
 
 
 def without_unseen(text: str) -> str:
-    """Return `text` without the characters that `safe` would spell out, and with at most `MAX_MARKS` on one.
-
-    For places where text is edited, and what is seen must be what is there: line ends are lost, too, and other
-    spaces become a space.
-    """
+    """Return `text` without the characters that `safe` would spell out (also line ends), and with at most `MAX_MARKS`
+    on one, for places where text is edited: what is seen must be what is there."""
     kept: list[str] = []
     marks = 0
     for char in text:
@@ -125,8 +119,7 @@ def clip(text: str, cells: int) -> str:
         return text if len(text) <= cells else text[: cells - 1] + ELLIPSIS
     if cell_len(text) <= cells:
         return text
-    room = cells - 1
-    end = 0
+    room, end = cells - 1, 0
     for end, char in enumerate(text):  # noqa: B007  the index is needed after the loop
         room -= get_character_cell_size(char)
         if room < 0:
@@ -140,8 +133,7 @@ def clip_left(text: str, cells: int) -> str:
         return ""
     if cell_len(text) <= cells:
         return text
-    room = cells - 1
-    start = len(text)
+    room, start = cells - 1, len(text)
     while start and (room := room - get_character_cell_size(text[start - 1])) >= 0:
         start -= 1
     while start < len(text) and not get_character_cell_size(text[start]):
@@ -153,13 +145,8 @@ def fit(text: str, cells: int, align: Align = "left") -> str:
     """Return `text` (already safe) clipped and padded with spaces to exactly `cells` terminal cells."""
     clipped = clip(text, cells)
     missing = max(cells, 0) - cell_len(clipped)
-    match align:
-        case "left":
-            return clipped + " " * missing
-        case "right":
-            return " " * missing + clipped
-        case "center":
-            return " " * (missing // 2) + clipped + " " * (missing - missing // 2)
+    before = {"left": 0, "right": missing, "center": missing // 2}[align]
+    return " " * before + clipped + " " * (missing - before)
 
 
 def _spell(text: str) -> list[str]:
@@ -168,12 +155,8 @@ def _spell(text: str) -> list[str]:
     marks = 0
     for char in text:
         shown, is_mark = _shown(char)
-        if not is_mark:
-            marks = 0
-            pieces.append(shown)
-            continue
-        marks += 1
-        if not pieces:
+        marks = marks + 1 if is_mark else 0
+        if is_mark and not pieces:
             pieces.append(_MARK_BEARER)
         if marks <= MAX_MARKS:
             pieces.append(shown)

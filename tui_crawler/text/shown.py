@@ -59,9 +59,9 @@ def data_size(role: str = "", zero: str | None = None) -> Show[float | None, obj
     return words(size, role, zero)
 
 
-def state(short: Callable[[StateGlyph], str] | None = None) -> Show[StateGlyph, object]:
+def state() -> Show[StateGlyph, object]:
     """Show a state as its glyph and word."""
-    return lambda mark, _, __: Styled(mark.label, mark.role, short(mark) if short is not None else "")
+    return lambda mark, _, __: Styled(mark.label, mark.role)
 
 
 def negated(name: str) -> Callable[[Any], int | None]:
@@ -75,9 +75,9 @@ def since(role: str = "muted") -> Show[int | None, object]:
     return lambda value, _, present: Styled(ABSENT if value is None else ago(present.now + value), role)
 
 
-def time_of_day(role: str = "muted", *, millis: bool = False) -> Show[int | None, object]:
+def time_of_day(*, millis: bool = False) -> Show[int | None, object]:
     """Show a time (epoch ms) without its date."""
-    return lambda value, _, present: Styled(clock(value, present.zone, millis=millis), role)
+    return lambda value, _, present: Styled(clock(value, present.zone, millis=millis), "muted")
 
 
 def date_and_time(role: str = "muted", *, shortens: bool = True) -> Show[int | None, object]:

@@ -55,8 +55,7 @@ def kept_words(timeline: Timeline) -> str:
     """How the promises were kept: `kept 467 of 467 · least 2.0s of 2.0s promised`."""
     audit = timeline.audit
     gap = f" · least {phase(audit.min_gap_ms)} of {phase(audit.promised_ms)} promised"
-    kept = f"kept {count(timeline.kept)} of {count(audit.requests)}"
-    return f"{kept}{gap if audit.min_gap_ms is not None else ''}"
+    return f"kept {count(timeline.kept)} of {count(audit.requests)}{gap * (audit.min_gap_ms is not None)}"
 
 
 def mark_words(mark: LaneMark) -> str:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 
 if TYPE_CHECKING:
-    from tui_crawler.config.schema import Config
     from tui_crawler.storage.db.file_identity import server_module
     from tui_crawler.storage.reports.reports import Reports
+    from tui_crawler.wiring.console import demo_console, open_console
     from tui_crawler.wiring.coverage import coverage_of
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
     from tui_crawler.wiring.headless import run_headless
-    from tui_crawler.wiring.launch import Launch
     from tui_crawler.wiring.steering import carry_out
     from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
 
@@ -28,6 +27,8 @@ else:
         if name not in _LATE:
             raise AttributeError(name)
         module, _, within = _LATE[name].partition(":")
+        if module == "wiring.console":
+            _prepare_for_screen()
         return getattr(import_module(f"tui_crawler.{module}"), within or name)
 
 
@@ -38,6 +39,8 @@ _LATE = {
     "server_module": "storage.db.file_identity",
     "write_export": "wiring.export",
     "run_headless": "wiring.headless",
+    "open_console": "wiring.console",
+    "demo_console": "wiring.console",
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
     "open_welcome": "wiring.welcome",
@@ -49,6 +52,13 @@ __all__ = [
     "open_console", "open_reports", "open_welcome", "operator_name", "run_headless", "server_module",
     "write_export",
 ]  # fmt: skip
+
+
+def _prepare_for_screen() -> None:
+    """Before Textual is loaded. Nothing that is loaded or made until the first picture is there is garbage. What a key
+    has changed waits for its frame half as long: at most 120 frames a second, where Textual has 60."""
+    gc.disable()
+    os.environ.setdefault("TEXTUAL_FPS", "120")
 
 
 def operator_name(database: DatabasePlace | None = None) -> str:
@@ -65,26 +75,3 @@ def operator_name(database: DatabasePlace | None = None) -> str:
     import socket
 
     return f"{user}@{socket.gethostname()}"
-
-
-def _prepare_for_screen() -> None:
-    """Before Textual is loaded. Nothing that is loaded or made until the first picture stands is garbage. What a key
-    has changed waits for its frame half as long as Textual lets it: at most 120 frames a second, where it has 60."""
-    gc.disable()
-    os.environ.setdefault("TEXTUAL_FPS", "120")
-
-
-def open_console(config: Config | None, database: DatabasePlace, readonly: bool, launch: Launch) -> int:
-    """The console; answers the exit status. Raises StorageFailure."""
-    _prepare_for_screen()
-    from tui_crawler.wiring.console import open_console as open_it
-
-    return open_it(config, database, readonly, launch)
-
-
-def demo_console(database: DatabasePlace | None, port: int | None) -> int:
-    """The demo web and the console crawling it. Raises DemoUnavailable, StorageFailure."""
-    _prepare_for_screen()
-    from tui_crawler.wiring.console import demo_console as open_demo
-
-    return open_demo(database, port)

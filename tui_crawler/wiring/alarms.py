@@ -33,8 +33,8 @@ _HURRIED = frozenset({RunReason.operator.value, RunReason.interrupted.value})
 
 
 class AlarmProgram:
-    """One program that gets alarms as JSON lines on its stdin. Who tells it never waits: what it does not take, and
-    what comes too fast, is counted and left out. It is told of the end by the end of its stdin."""
+    """One program that gets alarms as JSON lines on its stdin, whose end is the end of the run. Sending never waits:
+    what the program does not take, and what comes too fast, is counted and left out."""
 
     def __init__(
         self, words: Sequence[str], tell: Callable[[str], None], now: Callable[[], float] = time.monotonic
@@ -42,11 +42,9 @@ class AlarmProgram:
         """`words` are carried out as they are, without a shell; `tell` is told, in a sentence, what goes wrong."""
         self._name, self._tell, self._now = words[0], tell, now
         self._waiting: queue.Queue[bytes | None] = queue.Queue(_MOST_WAITING)
-        self._left_out = self._sent = 0
-        self._span_began = -_SPAN_S
-        self._gone = threading.Event()
+        self._left_out, self._sent, self._span_began = 0, 0, -_SPAN_S
+        self._gone, self._closing = threading.Event(), False
         self._thread: threading.Thread | None = None
-        self._closing = False
         try:
             self._process = subprocess.Popen(  # noqa: S603  what the operator has named
                 words, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
@@ -100,7 +98,7 @@ class AlarmProgram:
 
 
 class AlarmListener:
-    """Stands before a listener; tells what events, and a look at disk and database now and then, come to."""
+    """Raises the alarms that events call for, and what disk and database show every few seconds; passes events on."""
 
     def __init__(
         self,
@@ -111,8 +109,7 @@ class AlarmListener:
         shown: Callable[[Alarm], None] | None,
     ) -> None:
         """`shown` is called on the loop of the crawl, and must not wait."""
-        self._listener, self._database = listener, database
-        self._program, self._shown = program, shown
+        self._listener, self._database, self._program, self._shown = listener, database, program, shown
         self._hurries = False
         self._watch = AlarmWatch(config.events, config.min_free_disk)
         self._looks_for_traps = AlarmKind.trap_suspected in config.events

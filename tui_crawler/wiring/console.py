@@ -42,26 +42,23 @@ if TYPE_CHECKING:
 
 
 class DemoSidecar:
-    """The demo web beside a crawl of it: served again where its crawl goes on without it. Fits Company; ends the web it
-    has started, unless that was left to another process."""
+    """The demo web beside a crawl of it: served again where its crawl goes on without it. Ends the web it has started,
+    unless that was left to another process."""
 
     def __init__(self, web: DemoProcess | None = None) -> None:
         """`web` is one that is served already, and stays with whoever started it."""
-        self._web = web
-        self._own = False
+        self._web, self._own = web, False
 
     def serve(self, config: Config, database: DatabasePlace) -> None:
         """Serves the demo web where the crawl of one begins or goes on, at the ports that the database knows; for any
         other crawl nothing. Where the ports are taken somebody else serves it. Blocks for about a second."""
-        from tui_crawler.demo.process import USER_AGENT
+        from tui_crawler.demo.process import USER_AGENT, DemoProcess, DemoUnavailable
 
         if self._web is not None or config.user_agent != USER_AGENT:
             return
-        from tui_crawler.demo.process import DemoProcess, DemoUnavailable
         from tui_crawler.wiring.demo import base_port_of
 
-        base = base_port_of(database)
-        if base is not None:
+        if (base := base_port_of(database)) is not None:
             with contextlib.suppress(DemoUnavailable):
                 self._web, self._own = DemoProcess.start(base_port=base), True
 
@@ -103,14 +100,12 @@ def open_console(
     web: DemoProcess | None = None,
     found: DatabaseFound | None = None,
 ) -> int:
-    """Opens the console and answers the exit status.
+    """Open the console; return the exit status.
 
     A live run of the database is attached to. Otherwise the engine is started here: with `config`, or with the
-    configuration the database keeps of its last run. A database that cannot be written is watched only. `web` is the
-    demo web that is crawled, which goes along with a run that is left to itself; the crawl of one is served it again.
-    `found`: how the database stands, where that has been looked at just now.
-    Raises StorageFailure before the screen is taken, when the database is none, cannot be opened, or is of an earlier
-    version and only to be read.
+    configuration the database keeps. A database that cannot be written is watched only. `web` is the demo web that is
+    crawled; it stays with a run that is left to itself. `found`: how the database stands, where that is known. Raises
+    StorageFailure before the screen is taken.
     """
     sys.setswitchinterval(_TURN_S)
     with contextlib.closing(DemoSidecar(web)) as beside:
@@ -133,24 +128,37 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     found = _look(kept, readonly=False) if kept.exists() else None
     if found is not None and found.owner is not None:
         status = open_console(None, kept, False, Launch(), found=found)
-        return 0 if status == 1 else status
-    base = port or base_port_of(kept) or free_base_port()
-    with DemoProcess.start(base_port=base) as web:
-        status = open_console(config_for(web, kept, headless=False), kept, False, Launch(), web=web)
-    if not web.was_left:
-        print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
+    else:
+        base = port or base_port_of(kept) or free_base_port()
+        with DemoProcess.start(base_port=base) as web:
+            status = open_console(config_for(web, kept, headless=False), kept, False, Launch(), web=web)
+        if not web.was_left:
+            print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
     return 0 if status == 1 else status
 
 
 def _look(database: DatabasePlace, readonly: bool) -> DatabaseFound:
-    """Makes or migrates the database where need be. Raises RunHeld, StorageFailure."""
-    writable, hindrance = _prepare(database, readonly)
-    if not writable:
-        return DatabaseFound(False, hindrance, None)
-    from tui_crawler.storage.workers.journal import Journal
+    """Make or migrate the database where need be, before the screen is taken. Raises RunHeld, StorageFailure."""
+    from tui_crawler.storage.db.file_identity import check_current
+    from tui_crawler.storage.db.open_settings import OpenSettings
+    from tui_crawler.storage.drivers.faults import ReadOnlyDatabase
 
-    with contextlib.closing(Journal(database)) as journal:
-        return DatabaseFound(True, hindrance, journal.live_owner())
+    hindrance = ""
+    if not readonly:
+        from tui_crawler.storage.db.database import open_writable
+        from tui_crawler.storage.workers.journal import Journal
+
+        try:
+            open_writable(database, OpenSettings()).close()
+        except ReadOnlyDatabase as refusal:
+            if not database.exists():
+                raise
+            hindrance = str(refusal)
+        else:
+            with contextlib.closing(Journal(database)) as journal:
+                return DatabaseFound(True, "", journal.live_owner())
+    check_current(database)
+    return DatabaseFound(False, hindrance, None)
 
 
 def _show(
@@ -214,13 +222,7 @@ def _show(
         ),
         Operator(journal if writable else None, operator_name(database), found.hindrance),
         EngineAccess(host, detacher, successor if writable else None),
-        Presentation(
-            config.name if config else "",  # else that of the run
-            dict(config.keymap) if config else None,
-            config.theme if config and config.source_of("theme") != "default" else "",
-            SessionFile(state_folder(os.environ), str(database.absolute())),
-            _signals(config, database),
-        ),
+        _presentation(config, database),
         replays=Replays(opens=partial(_see_again, database)),
     )
     summary = app.run_to_end()
@@ -231,10 +233,18 @@ def _show(
 
 
 def _warn(config: Config, told: Callable[[str], object]) -> None:
-    """Show what is doubtful in a configuration as its crawl begins; the path of its file would fill the line."""
     for one in config.warnings:
         if one.key != "user_agent":  # which the header names all the time
             told(str(replace(one, file=Path(one.file).name)))
+
+
+def _presentation(config: Config | None, database: DatabasePlace) -> Presentation:
+    memory, plain = SessionFile(state_folder(os.environ), str(database.absolute())), not has_utf8(os.environ)
+    if config is None:  # the name is that of the run
+        return Presentation(memory=memory, signals=TerminalSignals(database.stem, os.environ, None, ascii_only=plain))
+    theme = config.theme if config.source_of("theme") != "default" else ""
+    signals = TerminalSignals(config.name, os.environ, config.alarms, ascii_only=plain)
+    return Presentation(config.name, dict(config.keymap), theme, memory, signals)
 
 
 def _see_again(database: DatabasePlace, run_id: int) -> None:
@@ -248,10 +258,8 @@ def _see_again(database: DatabasePlace, run_id: int) -> None:
 
 
 def _reports(database: DatabasePlace) -> ports.Reports:
-    """What is shown. Called in the thread that reads, once the first picture stands.
-
-    What is there by now stays to the end, so that the garbage collector need not look through it again and again.
-    """
+    """Open the reports, in the thread that reads, once the first picture is there. What is there by now stays to the
+    end: the garbage collector need not look through it again and again."""
     from tui_crawler.wiring.console_reports import ConsoleReports
 
     gc.freeze()  # it was off until now
@@ -266,41 +274,10 @@ def _queries(database: DatabasePlace) -> ports.Queries:
     return QueryRunner(database)
 
 
-def _signals(config: Config | None, database: DatabasePlace) -> TerminalSignals:
-    wanted, name = (config.alarms, config.name) if config else (None, database.stem)
-    return TerminalSignals(name, os.environ, wanted, ascii_only=not has_utf8(os.environ))
-
-
-def _prepare(database: DatabasePlace, readonly: bool) -> tuple[bool, str]:
-    """Makes or migrates the database before the screen is taken. Answers whether it may be written, and if not though
-    it was to be, why. Raises RunHeld, StorageFailure."""
-    from tui_crawler.storage.db.file_identity import check_current
-    from tui_crawler.storage.db.open_settings import OpenSettings
-    from tui_crawler.storage.drivers.faults import ReadOnlyDatabase
-
-    hindrance = ""
-    if not readonly:
-        from tui_crawler.storage.db.database import open_writable
-
-        try:
-            open_writable(database, OpenSettings()).close()
-        except ReadOnlyDatabase as refusal:
-            if not database.exists():
-                raise
-            hindrance = str(refusal)
-        else:
-            return True, ""
-    check_current(database)
-    return False, hindrance
-
-
 def _put_log_away(database: DatabasePlace, place: FilePlace, summary: ExitSummary, readonly: bool) -> None:
-    """Those who read may have closed the database last: then the files of its log stand beside it yet.
-
-    Who only watches leaves the log of a run that broke off as it is, and puts that of a run that has ended away, as its
-    end would have done without somebody watching. Nothing is touched where something went wrong with the database: a
-    log must not be taken into another file that stands there now.
-    """
+    """Remove the files of the database's log, which remain where a reader has closed the database last: not those of a
+    run that broke off where this console only watches, nor where something went wrong with the database: a log must not
+    be taken into another file that is there now."""
     from tui_crawler.domain.records.failure import StorageFailure
     from tui_crawler.storage.db.file_identity import put_log_away
 

@@ -11,9 +11,9 @@ from tui_crawler.domain.records.database_place import DatabasePlace
 
 if TYPE_CHECKING:
     from tui_crawler.domain.rules.exclusion import Exclusion
-    from tui_crawler.domain.rules.preview import Preview
+    from tui_crawler.domain.rules.preview import Impact, Preview
     from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
-    from tui_crawler.wiring.rules import Judging, RuleQueries
+    from tui_crawler.wiring.rules import RuleQueries
 
 SOURCE = "console"
 """The name of the text in the places of its entries."""
@@ -26,7 +26,6 @@ class ConsoleRules:
         self._database = database
 
     def read(self, text: str) -> RulesetChange | tuple[RulesProblem, ...]:
-        """Return the change that a text makes, or what is wrong with it. Entries know their line: `console:3`."""
         from tui_crawler.config.load import read_rules  # noqa: PLC0415  the screen does not wait for it
         from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415
         from tui_crawler.domain.rules.ruleset import RulesProblem  # noqa: PLC0415
@@ -34,40 +33,29 @@ class ConsoleRules:
         try:
             return read_rules(text, SOURCE, Path())
         except ConfigErrors as errors:
-            words = (
-                (one, f"{one.message}; {one.suggestion}" if one.suggestion else one.message) for one in errors.problems
-            )
-            return tuple(RulesProblem(one.line, f"{one.key}: {said}" if one.key else said) for one, said in words)
+            said = ((one, "; ".join(filter(None, (one.message, one.suggestion)))) for one in errors.problems)
+            return tuple(RulesProblem(one.line, f"{one.key}: {words}" if one.key else words) for one, words in said)
 
     def impact(self, change: RulesetChange, job: str) -> ConsoleImpact:
-        """Counts what a change of a job's rules would block and revive among all known URLs.
-
-        Beginning raises StorageFailure, NoSuchJob, BadPattern.
-        """
-        return ConsoleImpact(self._database, lambda rule_queries: rule_queries.judging(change, job))
+        return ConsoleImpact(self._database, lambda rule_queries: rule_queries.impact(change, job))
 
     def impact_of_exclusions(self, more: tuple[Exclusion, ...]) -> ConsoleImpact:
-        return ConsoleImpact(self._database, lambda rule_queries: rule_queries.judging_exclusions(more))
+        return ConsoleImpact(self._database, lambda rule_queries: rule_queries.impact_of_exclusions(more))
 
 
 class ConsoleImpact:
     """Fits the console's ImpactCount for one database. Holds no connection between two times."""
 
-    def __init__(self, database: DatabasePlace, begin: Callable[[RuleQueries], Judging]) -> None:
-        self._database = database
-        self._begin = begin
-        self._judging: Judging | None = None
+    def __init__(self, database: DatabasePlace, begin: Callable[[RuleQueries], Impact]) -> None:
+        self._database, self._begin = database, begin
+        self._impact: Impact | None = None
 
     def go_on(self, progress: Callable[[int], None]) -> Preview:
-        """Judges the URLs that became known since the last time; answers for all. Blocking.
-
-        `progress` is told how many were judged; what it raises ends the judging. Raises StorageFailure, the first time
-        also NoSuchJob and BadPattern.
-        """
+        """As the port says; raises, the first time, also NoSuchJob and BadPattern."""
         from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  the screen does not wait for it
-        from tui_crawler.wiring.rules import RuleQueries  # noqa: PLC0415
+        from tui_crawler.wiring.rules import RuleQueries, judge_known  # noqa: PLC0415
 
         with contextlib.closing(Reports(self._database)) as reports:
-            if self._judging is None:
-                self._judging = self._begin(RuleQueries(reports))
-            return self._judging.go_on(reports, progress)
+            if self._impact is None:
+                self._impact = self._begin(RuleQueries(reports))
+            return judge_known(self._impact, reports, progress)

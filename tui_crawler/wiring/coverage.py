@@ -42,11 +42,11 @@ def coverage_of(reports: Reports) -> Coverage:
     lost = found.lost[:_EXPLAINED]
 
     def decided(one: RefusedGroup) -> RefusedGroup:
+        by = one.decided_by
         if one in unknown:
             steps = explainer.explain(one.sample_url, now).steps
             by = next((step.source for step in steps if step.verdict == "refuse" and step.stage == one.reason), "")
-            one = replace(one, decided_by=by)
-        return replace(one, decided_by=located(one.decided_by, config))
+        return replace(one, decided_by=located(by, config))
 
     def explained(one: SeedEnd) -> SeedEnd:
         """A seed without a document, with what `why` says of it and of the URL it leads to."""

@@ -66,15 +66,10 @@ class Crawl:
     """A crawl of one configuration into one database. Made and run on one event loop."""
 
     def __init__(
-        self,
-        config: Config,
-        database: DatabasePlace,
-        launch: Launch,
-        listener: Listener,
-        clock: Clock | None = None,
+        self, config: Config, database: DatabasePlace, launch: Launch, listener: Listener, clock: Clock | None = None
     ) -> None:
         """`clock` None: that of the machine. Raises StorageFailure when the database cannot be opened."""
-        self._config = config
+        self._config, self._listener = config, listener
         secrets_sent = any(host.headers or host.cookies or host.basic_auth for host in config.hosts)
         opening = OpenSettings(durability=Durability(config.storage.durability), private=secrets_sent)
         several = launch.workers > 1 or launch.may_join
@@ -96,22 +91,18 @@ class Crawl:
         connections = _room_for(max(_KEPT_CONNECTIONS, 2 * wanted))
         if connections < wanted:
             why = "the system lets this process open no more files"
-            note = f"at most {connections} requests in flight, not {wanted}: {why}"
-            note = "; ".join(filter(None, (settings.plan.note, note)))
+            notes = settings.plan.note, f"at most {connections} requests in flight, not {wanted}: {why}"
+            note = "; ".join(filter(None, notes))
             settings = replace(settings, plan=replace(settings.plan, max_in_flight=connections, note=note))
         seeds = seed_urls(config)
         self._fetcher = fetcher_of(config, SeedHosts(seeds, self), self._excluded, connections)
         self._peers = self._store.peers(launch.workers, sites(config)) if several else None
-        clock = clock or SystemClock()
         self._second = SecondReader(self._fetcher.setup)
-        self._leads = launch.join is None
-        self._over = asyncio.Event()
-        self._listener = listener
+        self._leads, self._over = launch.join is None, asyncio.Event()
         self._end: Event | None = None
         self._reading_again: asyncio.Task[None] | None = None
-        self.engine = Engine(
-            settings, admission_of(config, seeds), self._store, self._fetcher, clock, self, self._peers
-        )
+        admission, clock = admission_of(config, seeds), clock or SystemClock()
+        self.engine = Engine(settings, admission, self._store, self._fetcher, clock, self, self._peers)
         self._store.in_flight = lambda: self.engine.in_flight
 
     @property
@@ -120,11 +111,8 @@ class Crawl:
         return self._store.writer.locked_since
 
     async def run(self) -> Ended:
-        """Runs until the end, then closes everything. Raises RunHeld, StorageFailure.
-
-        Documents that wait for validators and data rules are seen to meanwhile, and to the last before a run that ends
-        by itself is told to have finished; one that is stopped leaves them to the next start.
-        """
+        """Run until the end, then close everything. A run that ends by itself waits for the second reading of its last
+        document; one that is stopped leaves that to the next start. Raises RunHeld, StorageFailure."""
         check_secrets(self._config)
         watch = asyncio.create_task(self._watch_place(), name="place of the database")
         if self._leads:
@@ -145,10 +133,8 @@ class Crawl:
         return Ended(reason, sum(state.finished in GAVE_UP for state in states))
 
     async def rest(self, handed: Mapping[int, Command] | None = None) -> None:
-        """Carries out what waits in the journal while nobody crawls, then closes everything. `handed`: see Engine.rest.
-
-        Raises RunHeld, StorageFailure.
-        """
+        """Carry out what waits in the journal while no engine crawls, then close everything. `handed`: see Engine.rest.
+        Raises RunHeld, StorageFailure."""
         try:
             await self.engine.rest(handed or {})
         finally:
@@ -191,8 +177,7 @@ class Crawl:
             await self._second.close()
 
     async def _watch_place(self) -> None:
-        """Ends the run when its database was deleted, replaced or damaged: nobody could read what is stored from then
-        on."""
+        """End the run when its database was deleted, replaced or damaged."""
         try:
             while True:
                 await asyncio.sleep(_LOOK_S)
@@ -219,8 +204,8 @@ class Crawl:
 
 
 def _room_for(wanted: int) -> int:
-    """How many of `wanted` connections this process may have open, at least one: the system counts them as files. The
-    soft limit is raised for them, if need be, as far as the hard one lets."""
+    """How many of `wanted` connections, which count as files, this process may have open, at least one. Raises the soft
+    limit for them, if need be, as far as the hard one lets."""
     try:
         import resource  # noqa: PLC0415  only POSIX has it, and such a limit
     except ImportError:

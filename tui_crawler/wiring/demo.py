@@ -65,9 +65,7 @@ def free_base_port() -> int:
 
 def demo_database(database: DatabasePlace | None) -> DatabasePlace:
     """Where the demo is kept: as asked, else a new folder for temporary files (its path is told at the end)."""
-    if database is not None:
-        return database
-    return Path(tempfile.mkdtemp(prefix="tui-crawler-demo-")) / "demo.db"
+    return database or Path(tempfile.mkdtemp(prefix="tui-crawler-demo-")) / "demo.db"
 
 
 def config_for(web: DemoProcess, database: DatabasePlace, *, headless: bool) -> Config:
@@ -88,10 +86,10 @@ def demo_headless(database: DatabasePlace | None, port: int | None, listener: Li
 
 def demo_serve(port: int | None, access_log: Path | None, announce: Callable[[Sequence[str]], None]) -> int:
     """Serves the demo web until a signal comes; `announce` is told the seeds. Raises DemoUnavailable."""
-    over = threading.Event()
     received: list[int] = []
+    over = threading.Event()
 
-    def on_signal(number: int, frame: object) -> None:
+    def on_signal(number: int, _: object) -> None:
         received.append(number)
         over.set()
 

@@ -9,8 +9,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.detach import CannotDetach, Departure
 from tui_crawler.domain.records.database_place import DatabasePlace, location_of
@@ -20,6 +19,7 @@ from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
+    from tui_crawler.wiring.console import DemoSidecar
 
 _ALONE = Launch()
 START_S = 30.0
@@ -30,41 +30,25 @@ _TOLD = 4_096
 _OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
-class SidecarProcess(Protocol):
-    """What the run may need beside it: a process that goes on as long as somebody holds its `lifeline` open."""
-
-    @property
-    def lifeline(self) -> int | None:
-        """The file descriptor; None when nothing is needed."""
-
-    def leave(self) -> None:
-        """Lets go of it: the detached run holds it now."""
-
-
 class DetachedRun:
-    """Fits the console's Detacher. `process` is what was started last.
-
-    The process has a session of its own, so that a closed terminal does not reach it, and no stdin; what it has to
-    say is appended to a file beside the database (no line per attempt: those are in the database).
-    """
+    """The console's Detacher. `process` is what was started last. It has a session of its own, so that a closed
+    terminal does not reach it, and no stdin; its messages are appended to a file next to the database."""
 
     def __init__(
         self,
         config: Config | None,
         database: DatabasePlace,
         *,
-        companion: SidecarProcess | None = None,
+        companion: DemoSidecar | None = None,
         words: Sequence[str] = (),
         launch: Launch = _ALONE,
     ) -> None:
         """`config` is the one the console runs; without a file, the database's copy is used. `companion` goes along
-        with the run, where a process can be given a file descriptor; `launch` is that of the console. `words` start
-        another program."""
-        self._database = database.absolute()
-        self._config = config
-        self._words = tuple(words) or program()
-        self._companion = companion
-        self._launch = launch
+        with the run; `launch` is that of the console. `words` start another program."""
+        self._database, self._config, self._companion = database.absolute(), config, companion
+        launch = launch.detached(config.file if config is not None else "")
+        self._command = (*(tuple(words) or program()), *launch.words(self._database))
+        self.log = self._database.parent / f"{self._database.name}.log"
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -77,19 +61,9 @@ class DetachedRun:
     def _lifeline(self) -> int | None:
         return None if self._companion is None else self._companion.lifeline
 
-    @property
-    def log(self) -> Path:
-        """The file of its messages."""
-        return self._database.parent.absolute() / f"{self._database.name}.log"
-
-    def command(self) -> tuple[str, ...]:
-        launch = self._launch.detached(self._config.file if self._config is not None else "")
-        return (*self._words, *launch.words(self._database))
-
     def start(self) -> Departure:
         """Starts it and waits until it holds the database; blocking, at most half a minute. Raises CannotDetach."""
-        command = self.command()
-        shown = [str(self._database) if word == location_of(self._database) else word for word in command]
+        shown = [str(self._database) if word == location_of(self._database) else word for word in self._command]
         try:
             log = os.open(self.log, _OPEN_FLAGS, 0o600)
         except OSError as error:
@@ -99,7 +73,7 @@ class DetachedRun:
             os.write(log, f"{at} {shlex.join(shown)}\n".encode("utf-8", "backslashreplace"))
             said = os.fstat(log).st_size
             self.process = process = subprocess.Popen(  # noqa: S603  our own program, no shell
-                command,
+                self._command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -117,14 +91,13 @@ class DetachedRun:
         return Departure(process.pid, str(self.log), f"tui-crawler {where}", f"tui-crawler stop --all {where}")
 
     def _await(self, process: subprocess.Popen[bytes], said: int) -> None:
-        """Waits until the process holds the database, or has ended because nothing was left to do."""
+        """Wait until the process holds the database, or has ended because nothing was left to do. `said` is how many
+        bytes its log had before."""
         deadline = time.monotonic() + START_S
         mine = f"process {process.pid} on "
         try:
             with contextlib.closing(Journal(self._database)) as journal:
-                while not (journal.live_owner() or "").startswith(mine):
-                    if process.poll() is not None:
-                        break
+                while not (journal.live_owner() or "").startswith(mine) and process.poll() is None:
                     if time.monotonic() >= deadline:
                         raise CannotDetach(f"process {process.pid} has not begun after {START_S:.0f} s")
                     time.sleep(_LOOK_S)
@@ -133,13 +106,10 @@ class DetachedRun:
             process.wait()
             raise CannotDetach(str(failure)) from failure
         status = process.returncode
-        words = "" if status in {None, 0} else self._last_words(said)
+        words = ""
+        if status not in {None, 0}:
+            with contextlib.suppress(OSError), self.log.open("rb") as log:
+                log.seek(said)
+                words = " ".join(log.read(_TOLD).decode("utf-8", "replace").split())
         if status not in _ENDED_WELL or words:
             raise CannotDetach(words or f"it ended at once with status {status}")
-
-    def _last_words(self, said: int) -> str:
-        """What the process wrote, on one line; `said` is how many bytes the file had before."""
-        with contextlib.suppress(OSError), self.log.open("rb") as log:
-            log.seek(said)
-            return " ".join(log.read(_TOLD).decode("utf-8", "replace").split())
-        return ""

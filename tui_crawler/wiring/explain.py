@@ -25,36 +25,33 @@ _NO_CONFIG = Step("configuration", "unknown", "the database keeps none: scope an
 
 
 class Explainer:
-    """Answers for one database. It remembers the rules it has compiled between two questions.
-
-    Not thread-safe, as the reports are not. `you` is the name under which this operator pauses.
-    """
+    """Explains URLs of one database; keeps the rules it has compiled between two questions. Not thread-safe, as the
+    reports are not. `you` is the name under which this operator pauses."""
 
     def __init__(self, reports: Reports, *, zone: tzinfo = UTC, you: str = "") -> None:
-        self._reports = reports
-        self._zone = zone
-        self._you = you
+        self._reports, self._zone, self._you = reports, zone, you
         self._read: tuple[str, Config] | None = None
         self._kept: tuple[tuple[JobRules, Config], Admission] | None = None
 
     def explain(self, written: str, now: int, job: str = "") -> Explanation:
-        """Why `written` was (not) crawled, at `now` (epoch ms): in the job named, else in the one that knows it.
-
-        Raises StorageFailure, NoSuchJob.
-        """
+        """Why `written` was (not) crawled, at `now` (epoch ms): in the job named, else in the one that knows it. Raises
+        StorageFailure, NoSuchJob."""
         reports = self._reports
-        url = normalise(written, None, CLIENT_MAX_LENGTH)
-        standing = reports.standing(written, job)
-        run = reports.run()
-        over = run is not None and run.over
-        config = self.config(run)
+        url, run = normalise(written, None, CLIENT_MAX_LENGTH), reports.run()
+        standing, config = reports.standing(written, job), self.config(run)
         forced_by = "crawl.force_recrawl" if config.crawl.force_recrawl else "crawl.recheck"
-        standing = replace(standing, schedule=replace(standing.schedule, over=over, forced_by=forced_by))
+        schedule = replace(standing.schedule, over=run is not None and run.over, forced_by=forced_by)
+        standing = replace(standing, schedule=schedule)
         rules = rules_in_force(reports, standing.page.job if standing.page else job)[0]
         origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None
         admission = self._compiled(rules, config)
         if origin is not None and origin.state != OriginPhase.idle:
             admission = admission.with_origin(origin.origin, reports.origins_added().get(origin.origin, ""))
+        refused: tuple[RefusedView, ...] = ()
+        if not standing.page:  # counters of refused links: the URL is their sample, or their pages name it
+            href = url.raw if isinstance(url, InvalidUrl) else url.href
+            names = {each.from_origin for each in standing.referrals}
+            refused = tuple(row for row in reports.refused() if row.sample_url == href or row.origin in names)
         question = Question(
             written,
             url,
@@ -63,7 +60,7 @@ class Explainer:
             robots=self._robots(config, admission, url, origin, run),
             origin=origin,
             run=run,
-            refused=() if standing.page else self._refused(url, {each.from_origin for each in standing.referrals}),
+            refused=refused,
             link_kinds_queued=frozenset(kind.value for kind in config.crawl.page_kinds),
             offline=config.crawl.mode == "offline",
             ruleset_id=rules.ruleset_id,
@@ -83,7 +80,6 @@ class Explainer:
         return self._read[1]
 
     def _compiled(self, rules: JobRules, config: Config) -> Admission:
-        """The rules of a job with scope and limits of the configuration."""
         if self._kept is None or self._kept[0] != (rules, config):
             configured = admission_of(config)
             self._kept = (rules, config), Admission(rules.policies, configured.scope, configured.limits)
@@ -110,8 +106,3 @@ class Explainer:
             return RobotsKnown(status, fetched_at, None, answered, origin.robots_message)
         agent = admission.settings(url).ua or (run.user_agent if run else config.user_agent)
         return RobotsKnown(status, fetched_at, parse_robots(body, product_token(agent), config.robots.max_bytes))
-
-    def _refused(self, url: CrawlUrl | InvalidUrl, origins: set[str]) -> tuple[RefusedView, ...]:
-        """Counters of refused links that have to do with this URL: it is their sample, or their pages name it."""
-        href = url.raw if isinstance(url, InvalidUrl) else url.href
-        return tuple(row for row in self._reports.refused() if row.sample_url == href or row.origin in origins)

@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """What is exported: `bodies`, or the rows that `Reports.export_windows` knows; and as what, jsonl, csv, parquet or
-    warc (of bodies, as jsonl is).
-
-    `columns` empty: all. `filename` is what an archive says it is called, `gzip`: its records are compressed, each by
-    itself, `index` gets its lines; `bom`: CSV begins with a byte order mark.
-    """
+    """What is exported: `bodies`, or the rows that `Reports.export_windows` knows; as jsonl, csv or parquet, or (of
+    bodies) as jsonl or warc. `columns` empty: all. `bom`: CSV begins with a byte order mark. Of an archive: `filename`
+    is its name in itself, `gzip` compresses each record, `index` gets the lines of the index."""
 
     what: str
     form: str
@@ -37,11 +34,8 @@ class ExportPlan:
 
 
 def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
-    """Writes what `plan` asks for; answers how many rows or bodies.
-
-    Raises ValueError for a column, an exit code or a format that does not exist there; CannotWrite, ReaderGone,
-    StorageFailure.
-    """
+    """Write what `plan` asks for; return how many rows or bodies. Raises ValueError for a column, an exit code or a
+    format that does not exist there; CannotWrite, ReaderGone, StorageFailure."""
     if plan.what == "bodies" and plan.form == "warc":
         from tui_crawler.export.warc import Archive, write_warc  # noqa: PLC0415  # the other formats need no warcio
         from tui_crawler.wiring.origin_settings import stored_config, waived_rules  # noqa: PLC0415  # the same
@@ -63,17 +57,15 @@ def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
         return write_jsonl(([body_row(one)] for one in stored), BODY_COLUMNS, output)
     windows = reports.export_windows(plan.what, plan.columns, plan.narrowing)
     columns = plan.columns or reports.export_columns(plan.what)
-    match plan.form:
-        case "jsonl":
-            return write_jsonl(windows, columns, output)
-        case "csv":
-            return write_csv(windows, columns, output, bom=plan.bom)
-        case "parquet":
-            from tui_crawler.export.parquet import write_parquet  # noqa: PLC0415  # pyarrow takes 0.3 s and 50 MB
+    if plan.form == "jsonl":
+        return write_jsonl(windows, columns, output)
+    if plan.form == "csv":
+        return write_csv(windows, columns, output, bom=plan.bom)
+    if plan.form == "parquet":
+        from tui_crawler.export.parquet import write_parquet  # noqa: PLC0415  # pyarrow takes 0.3 s and 50 MB
 
-            return write_parquet(windows, columns, output)
-        case _:
-            raise ValueError(f"{plan.what} are not exported as {plan.form}")
+        return write_parquet(windows, columns, output)
+    raise ValueError(f"{plan.what} are not exported as {plan.form}")
 
 
 BODY_COLUMNS = ("url", "content_type", "charset", "http_status", "crawled_at", "sha256", "text", "base64")
@@ -83,7 +75,10 @@ _AS_TEXT = re.compile(r"text/|application/(.+\+)?(json|xml|javascript)\b", re.IG
 def body_row(body: StoredBody) -> tuple[str | int | None, ...]:
     """A stored body with `BODY_COLUMNS`: as text where it is of a kind of text, else in Base64."""
     is_text = bool(body.charset or _AS_TEXT.match(body.content_type))
-    text = text_of(body.body, body.charset).removeprefix("\ufeff") if is_text else None
-    packed = None if is_text else b64encode(body.body).decode()
+    content = (
+        (text_of(body.body, body.charset).removeprefix("\ufeff"), None)
+        if is_text
+        else (None, b64encode(body.body).decode())
+    )
     about = (body.url, body.content_type, body.charset, body.http_status, body.stored_at, body.sha256)
-    return (*about, text, packed)
+    return (*about, *content)

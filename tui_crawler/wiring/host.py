@@ -37,7 +37,7 @@ _ALONE_S = 8.0  # a child whose console is gone has so long to cancel, commit an
 _WAKE = b"wake\n"
 _LAST_WORDS = 2_000
 _LONGEST = 150  # characters, of which each takes 12 bytes at most (PIPE_BUF: 4096)
-_FRESH = (False, 0, "", 0)
+_FRESH: tuple[bool, int, str, int] = (False, 0, "", 0)  # not running, none in flight, no trouble, no lock
 
 
 class ProcessHost:
@@ -53,18 +53,17 @@ class ProcessHost:
     ) -> None:
         """`before` is called before each run, in the thread of `run`, once `resting` is no longer true; `told` there
         with alarms, and with sentences on what went wrong with telling them elsewhere."""
-        self._told = told
-        self._before = before
-        self._task = (config, database, launch)
+        self._told, self._before, self._task = told, before, (config, database, launch)
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._stop_first: int | None = None
-        self._standing: tuple[bool, int, str, int] = _FRESH
+        self.running, self.in_flight, self.trouble, self.locked_since = _FRESH
         self.resting = False
         """Whether its run is over: it neither crawls nor is about to."""
 
     def run(self) -> str:
-        self.resting, self._standing = False, _FRESH
+        self.resting = False
+        self.running, self.in_flight, self.trouble, self.locked_since = _FRESH
         try:
             if self._before is not None:
                 self._before()
@@ -72,7 +71,7 @@ class ProcessHost:
         except OSError as error:
             raise EngineFailed(f"its process cannot be started: {error.strerror}") from error
         finally:
-            self._stop_first, self._standing = None, (False, 0, self._standing[2], 0)
+            self._stop_first, self.running, self.in_flight, self.locked_since = None, False, 0, 0
             self.resting = True
 
     def wake(self) -> None:
@@ -87,24 +86,6 @@ class ProcessHost:
         with self._lock:
             if self._child is not None:
                 self._child.kill()
-
-    @property
-    def running(self) -> bool:
-        """Whether the engine has its run."""
-        return self._standing[0]
-
-    @property
-    def in_flight(self) -> int:
-        """How many turns are under way."""
-        return self._standing[1]
-
-    @property
-    def trouble(self) -> str:
-        return self._standing[2]
-
-    @property
-    def locked_since(self) -> int:
-        return self._standing[3]
 
     def _host(self) -> str:
         from tui_crawler.fetch.child import child_environment, child_words  # noqa: PLC0415  not before the first paint
@@ -138,19 +119,17 @@ class ProcessHost:
         """Notes how the child stands until it says how it ended; None where it ended without a word."""
         for line in said:
             match json.loads(line):
-                case {"alarm": [at, kind, *rest]}:
-                    self._tell(Alarm(at, AlarmKind(kind), *rest))
-                case {"note": str(note)}:
-                    self._tell(note)
+                case {"alarm": [at, kind, *rest]} if self._told is not None:
+                    self._told(Alarm(at, AlarmKind(kind), *rest))
+                case {"note": str(note)} if self._told is not None:
+                    self._told(note)
+                case {"alarm": _} | {"note": _}:
+                    continue
                 case dict(end):
                     return end
                 case standing:
-                    self._standing = tuple(standing)
+                    self.running, self.in_flight, self.trouble, self.locked_since = standing
         return None
-
-    def _tell(self, news: Alarm | str) -> None:
-        if self._told is not None:
-            self._told(news)
 
     def _say(self, line: bytes) -> None:
         with self._lock, contextlib.suppress(OSError):  # it has ended, or stands still
@@ -225,25 +204,23 @@ def _steer(commands: IO[bytes], said: int, crawl: Crawl, interrupt: Callable[[in
 
 
 async def _tell(said: int, crawl: Crawl) -> None:
-    told = _FRESH
+    """Tell how a crawl stands whenever that is news. A line that finds no room is told with the next."""
+    told, engine = _FRESH, crawl.engine
+
+    def tell_once() -> None:
+        nonlocal told
+        now = (engine.begun, engine.in_flight, engine.trouble, crawl.locked_since)
+        if now != told:
+            with contextlib.suppress(OSError):
+                os.write(said, json.dumps(now).encode() + b"\n")
+                told = now
+
     try:
         while True:
-            told = _tell_once(said, crawl, told)
+            tell_once()
             await asyncio.sleep(_TELL_S)
     finally:
-        _tell_once(said, crawl, told)
-
-
-def _tell_once(said: int, crawl: Crawl, told: tuple[bool, int, str, int]) -> tuple[bool, int, str, int]:
-    """Tells how a crawl stands if that is news; answers what was told last. A line that finds no room is left out."""
-    engine = crawl.engine
-    now = (engine.begun, engine.in_flight, engine.trouble, crawl.locked_since)
-    if now != told:
-        try:
-            os.write(said, json.dumps(now).encode() + b"\n")
-        except OSError:
-            return told
-    return now
+        tell_once()
 
 
 if __name__ == "__main__":

@@ -18,10 +18,9 @@ from tui_crawler.domain.records.database_place import DatabasePlace, location_of
 class Launch:
     """The options of `run` that are no configuration, or win over it; each has its name.
 
-    Without a `file` the configuration is the one that the database keeps. Of several `workers` each is a process of its
-    own: the first starts those that `join` it, by their numbers. One that `may_join` takes part in the live run, or
-    continues the last one; `token` proves that it is who it says it is.
-    `metrics` is the address (host, port) that answers Prometheus, `on_event` the command that gets alarms.
+    Without a `file` the configuration is the one that the database keeps. Of several `workers` the first starts those
+    that `join` it, by their numbers. One that `may_join` takes part in the live run, or continues the last one; `token`
+    proves its name. `metrics` is an address (host, port) for Prometheus, `on_event` the command that gets alarms.
     """
 
     file: str | None = None

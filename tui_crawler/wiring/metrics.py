@@ -35,8 +35,7 @@ class Metrics:
     """Stands before a listener and counts; a collector of prometheus-client. A scrape reads numbers that are there."""
 
     def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-        self._totals = RunTotals()
+        self._listener, self._totals = listener, RunTotals()
         self._attempts: Counter[tuple[str, str]] = Counter()
         self._states: Counter[str] = Counter()
         self._took = [0] * (len(_BOUNDS_MS) + 1)

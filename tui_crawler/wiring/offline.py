@@ -87,11 +87,9 @@ def _files(folder: Path, *, must_exist: bool) -> list[Path]:
 
 
 def _admission_of(config: Config, reports: Reports) -> Callable[[str], Admission]:
-    """The filters of each job by its name: its rules in force, scope and limits of the configuration.
-
-    A configuration that was edited since a run read it goes before the stored rules, as at the next start. Origins
-    that joined by hand, by the whitelist or by the redirect of a seed are in scope, too.
-    """
+    """The filters of each job by its name: its rules in force, scope and limits of the configuration. One that was
+    edited since a run read it goes before the stored rules, as at the next start. Origins that joined later, by hand or
+    otherwise, are in scope, too."""
     configured = admission_of(config)
     for origin, path in reports.origins_added().items():
         configured = configured.with_origin(origin, path)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 def seed_urls(config: Config) -> tuple[CrawlUrl, ...]:
     """The seeds of all jobs, normalised; the configuration has refused those that are no URLs."""
-    seeds = [*config.seeds, *(seed for job in config.jobs for seed in job.seeds)]
-    return urls_of(seeds, config)
+    return urls_of([*config.seeds, *(seed for job in config.jobs for seed in job.seeds)], config)
 
 
 def urls_of(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:
@@ -152,10 +151,8 @@ class JobRules:
 
 
 def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
-    """The rules of every job, that of the newest run first; of one job if it is named.
-
-    A job that has no ruleset yet goes by the configuration. Raises NoSuchJob.
-    """
+    """The rules of every job, that of the newest run first; of one job if it is named. A job that has no ruleset yet
+    goes by the configuration. Raises NoSuchJob."""
     added = reports.exclusions()
     current = {one.job: JobRules(one.job, one.ruleset_id, one.policies, added) for one in reports.current_rulesets()}
     jobs = [str(row[0]) for row in reports.rows("v_job", ("job",))]
@@ -204,10 +201,8 @@ def switched_off(check: LinkCheck, config: Config) -> str:
 
 
 def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
-    """The checks of a run (None: the newest), by the configurations that are kept of it and of those before it.
-
-    Pages that were last read before a check was switched on are not checked, also where they did not change since.
-    """
+    """The checks of a run (None: the newest), by the configurations that are kept of it and of those before it. Pages
+    that were last read before a check was switched on are not checked, also where they did not change since."""
     from tui_crawler.domain.history.site_audit import LINK_CHECKS, CheckOutcome, CheckStatus  # noqa: PLC0415  few need it
 
     @cache

@@ -31,11 +31,12 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
     """Folds the log up to the end of a run (None: the newest) and compares; None when there is no such run. Of an
     older run its attempts and totals are compared, of the newest the rows of the origins, too."""
     with closing(Reports(database)) as reports, reports.replay_log() as log:
-        newest = log.newest_run()
+        runs = log.runs()
+        newest = max(runs, default=0)
         looked_at = newest if run_id is None else run_id
-        run = log.run(looked_at)
-        if run is None:
+        if looked_at not in runs:
             return None
+        finish_reason, requests, attempts = runs[looked_at]
         findings = Findings()
         sessions = sessions_of(log)
         elsewhere, commands = log.requests_elsewhere(), log.commands(sessions)
@@ -50,11 +51,11 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
                 wait = asked_wait_ms(logged.headers, logged.ended_at)
                 fold.take(logged if wait is None else replace(logged, retry_after_ms=wait))
             if looked_at == newest:
-                fold.compare(stored, newest, run.finish_reason == RunReason.max_requests.value)
+                fold.compare(stored, newest, finish_reason == RunReason.max_requests.value)
             findings.add(fold.findings)
         for name, stored_sum, folded in (
-            ("requests", run.requests, findings.requests),
-            ("attempts", run.attempts, findings.attempts),
+            ("requests", requests, findings.requests),
+            ("attempts", attempts, findings.attempts),
         ):
             if stored_sum != folded:
                 findings.found += 1
@@ -86,17 +87,15 @@ def sessions_of(log: ReplayLog) -> list[LoggedSession]:
 def replayed(database: DatabasePlace, run_id: int | None) -> Iterator[Event] | None:
     """The events of a run (None: the newest) once more, in the order of time; None when there is no such run. The
     database is read in windows: nothing is held open between two."""
-    reports = Reports(database)
-    newest = reports.runs(1)
-    wanted = run_id or (newest[0].run_id if newest else 0)
-    span = reports.run_span(wanted)
-    if span is None:
-        reports.close()
-    return None if span is None else _events(reports, wanted, *span)
+    with closing(Reports(database)) as reports:
+        newest = reports.runs(1)
+        wanted = run_id or (newest[0].run_id if newest else 0)
+        span = reports.run_span(wanted)
+    return None if span is None else _events(database, wanted, *span)
 
 
-def _events(reports: Reports, run_id: int, first: int, origins: int, began: int, ended: int) -> Iterator[Event]:
-    with closing(reports):
+def _events(database: DatabasePlace, run_id: int, first: int, origins: int, began: int, ended: int) -> Iterator[Event]:
+    with closing(Reports(database)) as reports:
         attempts = _stretches(lambda reach: reports.attempt_stretch(LogTerms(), reach), first - 1) if first else ()
         activity = _stretches(lambda reach: reports.activity_stretch(LogTerms(), reach), 0)
         actions = reports.actions(_MOST_ACTIONS, oldest_first=True)

@@ -32,9 +32,8 @@ def carry_out(
 ) -> ActionResult:
     """Write a command into the operator journal and return what became of it. `undoes` names the action it takes back.
 
-    A live run takes it up; on a resting database it is carried out here, by the same code. When a live run does not
-    answer within `patience_s` seconds the action stays in the journal: NotTakenUp. Raises StorageFailure, NotTakenUp;
-    OlderDatabase, so that pausing something migrates no database.
+    A live run takes it up; on a resting database it is carried out here, by the same code. Raises StorageFailure;
+    NotTakenUp when a live run does not take it up within `patience_s`; OlderDatabase: steering migrates no database.
     """
     check_not_older(database)
     with contextlib.closing(Journal(database)) as journal:
@@ -58,11 +57,8 @@ def carry_out(
 
 class SteeredJournal(Journal):
     """The console's Journal: while no engine runs, what is asked for is carried out when its result is looked for.
-
-    `resting` says whether the engine of this process is none that could take it up; it is asked, and what waits
-    carried out, under `turn`, so that an engine that begins here finds the database free. Raises StorageFailure only
-    for what is not written.
-    """
+    `resting` says whether this process has no engine that could take it up; it is asked, and what waits carried out,
+    under `turn`, so that an engine that begins here finds the database free."""
 
     def __init__(self, database: DatabasePlace, resting: Callable[[], bool], turn: threading.Lock) -> None:
         super().__init__(database, OpenSettings(busy_ms=_BUSY_MS), patience_s=0)

@@ -12,25 +12,9 @@ from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
-from tui_crawler.console.diff.queries import (
-    FIRST,
-    PageLines,
-    RunDiff,
-    changes_of,
-    page_lines_of,
-    runs_compared,
-    runs_counted,
-)
-from tui_crawler.console.diff.rows import (
-    PAGES,
-    body_lines,
-    diff_lines,
-    link_lines,
-    origins_of,
-    page_facts,
-    pages_title,
-    summary_lines,
-)
+from tui_crawler.console.diff import queries, rows
+from tui_crawler.console.diff.queries import PageLines, RunDiff
+from tui_crawler.console.diff.rows import PAGES, origins_of
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
@@ -58,13 +42,12 @@ class DiffScreen(RowsScreen):
     def __init__(self, runs: tuple[int, ...] = ()) -> None:
         """Two runs by their numbers, one and the newest, or the last two."""
         super().__init__()
-        self._compared = PaneReading(lambda: runs_compared(runs), self._show)
+        self._compared = PaneReading(lambda: queries.runs_compared(runs), self._show)
         self._counts = PaneReading(self._ask_counts, self._show)
         self._pages: TurnedWindow[Place, PageChange] | None = None
         self._shown: tuple[RunSpan, int] | None = None  # of which runs and origin the pages are
 
     def body(self) -> Iterable[Widget]:
-        """The sums, origins, pages, and robots.txt where it differs."""
         self._summary = FactsPane(self._sums, "Runs compared", id="diff-summary")
         self._origins = CrawlTable(origins_of(counted=False), placeholder=READING, id="diff-origins", classes="pane")
         self._table = CrawlTable(PAGES, id="diff-pages", classes="pane")
@@ -87,7 +70,8 @@ class DiffScreen(RowsScreen):
     def _ask_counts(self) -> Ask[RunDiff] | None:
         compared = self._compared.value
         ready = compared is not None and self._pages is not None and self._pages.read
-        return runs_counted(compared.span) if ready and compared is not None and compared.span is not None else None
+        span = compared.span if ready and compared is not None else None
+        return None if span is None else queries.runs_counted(span)
 
     def _show(self, diff: RunDiff) -> None:
         if diff.span is not None:
@@ -106,28 +90,28 @@ class DiffScreen(RowsScreen):
             return
         if self._shown != (diff.span, origin.origin_id):
             self._shown = diff.span, origin.origin_id
-            window = partial(changes_of, *self._shown)
-            self._pages = TurnedWindow(window, FIRST, lambda change: change.place, self._show_pages)
+            window = partial(queries.changes_of, *self._shown)
+            self._pages = TurnedWindow(window, queries.FIRST, lambda change: change.place, self._show_pages)
             self._table.await_rows()
             self.console.read_soon(instead=True)
 
     def _sums(self) -> Sequence[Line]:
-        return [READING] if self._diff is None else summary_lines(self._diff)
+        return [READING] if self._diff is None else rows.summary_lines(self._diff)
 
     def _robots_facts(self) -> Sequence[Line]:
         diff, origin = self._diff, self._origin()
-        every = diff.robots if diff is not None and origin is not None else ()
-        robots = next((one.diff for one in every if origin is not None and one.origin == origin.origin), ())
+        every = {one.origin: one.diff for one in diff.robots} if diff is not None else {}
+        robots = every.get(origin.origin, ()) if origin is not None else ()
         self._robots.display = bool(robots)
-        return diff_lines(robots)
+        return rows.diff_lines(robots)
 
     def _show_pages(self, _rows: tuple[PageChange, ...]) -> None:
         pages, origin = self._pages, self._origin()
         if pages is None or origin is None:
             return
-        self._table.fill(pages.rows[:WINDOW], present(self.console.clock))
-        shown = len(pages.rows[:WINDOW])
-        title(self._table, pages_title(origin.origin, pages.first, shown, more=pages.older))
+        shown = pages.rows[:WINDOW]
+        self._table.fill(shown, present(self.console.clock))
+        title(self._table, rows.pages_title(origin.origin, pages.first, len(shown), more=pages.older))
 
     @handles("list.older", True)
     @handles("list.newer", False)
@@ -144,7 +128,6 @@ class DiffScreen(RowsScreen):
         return cast("PageChange | None", self._table.current)
 
     def situation(self) -> Situation:
-        """The page under the cursor while the pages have the focus."""
         change, pages = self._change() if self.focused is self._table else None, self._pages
         urls = (change.url,) if change is not None else ()
         older, newer = pages is not None and pages.older, pages is not None and pages.newer
@@ -159,7 +142,6 @@ class DiffScreen(RowsScreen):
             self._look()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """From an origin to its pages, from a page to its lines and links."""
         change, diff = self._change(), self._diff
         if event.table is self._origins:
             self._table.focus()
@@ -173,18 +155,15 @@ class PageDiffScreen(ConsoleScreen):
     """The lines and links of one page that differ."""
 
     WHERE = Where.page_diff
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open_url", "Open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open_url", "Open", show=False)]
     AUTO_FOCUS = "#diff-lines"
 
     def __init__(self, span: RunSpan, url: str) -> None:
         super().__init__()
         self._url = url
-        self.reads = (PaneReading(lambda: page_lines_of(span, url), self._show),)
+        self.reads = (PaneReading(lambda: queries.page_lines_of(span, url), self._show),)
 
     def body(self) -> Iterable[Widget]:
-        """What became of it; its lines, and its links."""
         self._facts = Lines(id="diff-facts", classes="pane")
         self._lines = LongLines(id="diff-lines", classes="pane")
         self._links = LongLines(id="diff-links", classes="pane")
@@ -197,23 +176,19 @@ class PageDiffScreen(ConsoleScreen):
         self._lines.show([READING])
 
     def _show(self, page: PageLines | None) -> None:
-        if page is None:
-            return
-        self._facts.show(page_facts(page.page))
-        self._lines.show(body_lines(page))
-        self._links.show(link_lines(page.page))
+        if page is not None:
+            self._facts.show(rows.page_facts(page.page))
+            self._lines.show(rows.body_lines(page))
+            self._links.show(rows.link_lines(page.page))
 
     def situation(self) -> Situation:
-        """The page."""
         return Situation(Where.page_diff, urls=(self._url,))
 
     def crumbs(self) -> tuple[str, ...]:
         origin = origin_of(self._url)
         return (*self.place.came_from, f"{host_of(origin)}{path_of(self._url, origin)}")
 
-    def action_open_url(self) -> None:
-        self.open_selected()
-
     def open_selected(self) -> None:
-        """Shows everything else about the page."""
         self.console.go_to(Where.url, self._url)
+
+    action_open_url = open_selected

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.ports import OriginReports
-from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, Ask, PageAsk, asks
+from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, Ask, PageAsk, asks, reads
 from tui_crawler.console.reading.window import SpanWindow
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ MOST_ORIGINS = 500
 MOST_REFERRERS = 200
 """How many of those that name a page are shown; the page of its URL has all of them."""
 
-FEW, MANY = 2_000, 20_000
-LATER_MS = 10_000
+FEW, MANY, LATER_MS = 2_000, 20_000, 10_000
 _INDEXED = frozenset({"exit_code", "origin"})
 
 GroupKey = tuple[tuple[str, str], ...]
@@ -96,10 +95,8 @@ def failure_window(key: GroupKey, sought: tuple[str, ...] = ()) -> PageAsk:
     return PageAsk(pages_of_group, (key, sought), SLOW_MS if indexed else LATER_MS, counted=not sought)
 
 
-@asks()
-def referrers_of(reports: FailureReports, _now: int, page_id: int) -> Referrers:
-    """Read the first of those that name a failed page."""
-    return reports.referrers(page_id, MOST_REFERRERS)
+referrers_of = reads(FailureReports.referrers)
+"""The first of those that name a failed page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +127,6 @@ class GroupWindow(SpanWindow):
     """The failed pages of a group, of which `count` were counted, or those of them that hold the texts `sought`."""
 
     def __init__(self, key: GroupKey, count: int, *, from_end: bool = False, sought: tuple[str, ...] = ()) -> None:
-        """Begins empty, at the beginning of the list or at its end."""
         self.key, self.count, self.sought = key, count, sought
         super().__init__(failure_window(key, sought), from_end=from_end)
 
@@ -143,7 +139,6 @@ class GroupWindow(SpanWindow):
         return least if whole or self.sought else max(self.count, least)
 
     def take(self, ask: PageAsk, window: PageWindow) -> bool:
-        """As in the stretch; how many the group has was counted elsewhere."""
         return super().take(ask, replace(window, known=self.count))
 
     def anew(self, *, from_end: bool) -> GroupWindow:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, assert_never
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name, status_cell
-from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.console.urls.cells import host_cell, host_of, path_of
 from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.record import dataclass, replace
@@ -38,13 +39,6 @@ GROUP_HINT = "part of a group, or of a URL or message in it  ~fuzzy  re:pattern 
 PAGE_HINT = "of the rows held: text  ~fuzzy  re:pattern  =whole  exit: status: origin:  ! inverts"
 """What can be typed for the filter of the groups, and of the pages of one."""
 
-_WORDS = {
-    "exit_code": "exit code",
-    "origin": "origin",
-    "http_status": "HTTP status",
-    "pattern": "path pattern",
-    "message": "message",
-}
 _NONE = {"http_status": "no status", "message": "no message"}
 _TREND = 12
 
@@ -63,17 +57,14 @@ def _status(value: str) -> Cell:
     return status_cell(int(value)) if value.isdecimal() else _text("http_status")(value)
 
 
-def _host(role: str) -> Callable[[str], Cell]:
-    return lambda origin: Styled(host_of(origin), role, short=bare_host(origin))
-
-
 _KEYS = {
-    "exit_code": _key("exit_code", "EXIT", exit_cell, 14, "word"),
-    "origin": _key("origin", "ORIGIN", _host("strong"), 12, "place"),
-    "http_status": _key("http_status", "STATUS", _status, 9),
-    "pattern": _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place"),
-    "message": _key("message", "MESSAGE", _text("message"), 16),
+    "exit_code": ("exit code", _key("exit_code", "EXIT", exit_cell, 14, "word")),
+    "origin": ("origin", _key("origin", "ORIGIN", partial(host_cell, role="strong"), 12, "place")),
+    "http_status": ("HTTP status", _key("http_status", "STATUS", _status, 9)),
+    "pattern": ("path pattern", _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place")),
+    "message": ("message", _key("message", "MESSAGE", _text("message"), 16)),
 }
+"""What pages are grouped by, in words, and the column that shows it."""
 
 
 def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
@@ -81,64 +72,55 @@ def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
     return Styled(f"{some}yes", "ok") if recoverable else Styled("no", "faint")
 
 
-def _trend(group: FailureGroup) -> Cell:
-    return Styled(sparkline(group.trend, _TREND), "accent")
-
-
 _GROUPS: tuple[Column[FailureGroup, Any], ...] = (
     Column("count", "TOTAL", shown.number("strong"), 7, 0, "right", min_width=5),
     Column("recent", "5 MIN", shown.number("", "faint"), 5, 3, "right"),
     Column("recoverable", "RECOVERS", _recovers, 8, 2, "right", min_width=6, short="RECOV"),
-    Column(
-        "origins", "ORIGINS", shown.number("muted"), 7, 5, "right", 4, "ORIG", value=lambda group: len(group.origins)
-    ),
-    Column("trend", "TREND 1h", shown.by_record(_trend), _TREND, 4, value=lambda group: sum(group.trend)),
+    Column("origins", "ORIGINS", shown.number("muted"), 7, 5, "right", 4, "ORIG",
+           value=lambda group: len(group.origins)),
+    Column("trend", "TREND 1h", lambda _, group, __: Styled(sparkline(group.trend, _TREND), "accent"), _TREND, 4,
+           value=lambda group: sum(group.trend)),
     Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("last_at")),
-)
+)  # fmt: skip
 
 
 def groups_by(by: Sequence[str]) -> Relation[FailureGroup]:
     """Return groups of failed pages as a relation."""
-    columns = (
-        *(_KEYS[name] for name in by),
-        *(column for column in _GROUPS if "origin" not in by or column.id != "origins"),
-    )
+    rest = (column for column in _GROUPS if "origin" not in by or column.id != "origins")
+    columns = (*(_KEYS[name][1] for name in by), *rest)
     return Relation(columns, key=lambda group: group.key, nothing="nothing has failed")
 
 
-def _retry(_: object, line: PageLine, present: Present) -> Cell:
-    return retry_cell(line.page, present.now, line.outlook)
-
-
-def _retried_at(line: PageLine) -> int | None:
-    return None if line.outlook.when in {NextTry.used_up, NextTry.final} else next_at(line)
+_ENDED = frozenset({NextTry.used_up, NextTry.final})
+_PAGES: tuple[Column[PageLine, Any], ...] = (
+    Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, kind="word",
+           value=of_page("last_exit_code")),
+    Column("origin", "ORIGIN", shown.by_value(partial(host_cell, role="muted")), 20, 2, min_width=14, kind="place",
+           value=of_page("origin")),
+    Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
+           value=lambda line: path_of(line.page.url, line.page.origin)),
+    Column("status", "ST", shown.by_value(status_cell), 3, 7, "right", value=of_page("last_http_status")),
+    replace(TRIES, priority=1),
+    Column("took", "TOOK", shown.words(seconds, "muted", "faint"), 6, 4, "right", value=of_page("took_ms")),
+    Column("retry", "RETRY", lambda _, line, at: retry_cell(line.page, at.now, line.outlook), 14, 3, min_width=9,
+           value=lambda line: next_at(line) if line.outlook.when not in _ENDED else None),
+    Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("page.last_crawled_at")),
+    Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20, value=of_page("message")),
+    Column("title", "TITLE", shown.plain("muted"), None, 9, min_width=20, value=of_page("title")),
+)  # fmt: skip
+_IN_COMMON = {"exit": "exit_code", "origin": "origin", "status": "http_status", "message": "message"}
+"""What all pages of a group have alike, by the column that shows it."""
 
 
 def pages_by(by: Sequence[str]) -> Relation[PageLine]:
     """Return the pages of one group as a relation: what the group has in common is left out."""
-    columns: tuple[tuple[str, Column[PageLine, Any]], ...] = (
-        ("exit_code", Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, kind="word",
-                             value=of_page("last_exit_code"))),
-        ("origin", Column("origin", "ORIGIN", shown.by_value(_host("muted")), 20, 2, min_width=14, kind="place",
-                          value=of_page("origin"))),
-        ("", Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
-                    value=lambda line: path_of(line.page.url, line.page.origin))),
-        ("http_status", Column("status", "ST", shown.by_value(status_cell), 3, 7, "right",
-                               value=of_page("last_http_status"))),
-        ("", replace(TRIES, priority=1)),
-        ("", Column("took", "TOOK", shown.words(seconds, "muted", "faint"), 6, 4, "right", value=of_page("took_ms"))),
-        ("", Column("retry", "RETRY", _retry, 14, 3, min_width=9, value=_retried_at)),
-        ("", Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("page.last_crawled_at"))),
-        ("message", Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20, value=of_page("message"))),
-        ("", Column("title", "TITLE", shown.plain("muted"), None, 9, min_width=20, value=of_page("title"))),
-    )  # fmt: skip
-    kept = tuple(column for key, column in columns if key not in by)
+    kept = tuple(column for column in _PAGES if _IN_COMMON.get(column.id) not in by)
     return Relation(kept, lambda line: line.page.page_id, "no pages", lambda line: line.page)
 
 
 @dataclass(frozen=True, slots=True)
 class ReferrerLine:
-    """Who names a page of an origin, and its number in the list."""
+    """A page that names a page of an origin, and its number in the list."""
 
     number: int
     referrer: Referrer
@@ -161,21 +143,19 @@ REFERRERS: Relation[ReferrerLine] = Relation(
 
 
 def grouping_words(by: Sequence[str]) -> str:
-    return " × ".join(_WORDS[name] for name in by)
+    return " × ".join(_KEYS[name][0] for name in by)
 
 
 def group_name(group: FailureGroup, *, short: bool = False) -> str:
     """A group as one line; raw text. `short`: exit codes by the words that stand in tables."""
-    exits = short_name if short else str
-    shown = {"origin": host_of, "exit_code": exits}
+    shown = {"origin": host_of, "exit_code": short_name if short else str}
     return " · ".join(shown.get(name, str)(value) or _NONE.get(name, "none") for name, value in group.key)
 
 
 def counted_words(counted: CountedFailures) -> str:
     """How many pages were counted, and of how many if not all."""
     groups = counted.count.groups
-    total = sum(group.count for group in groups)
-    hope = sum(group.recoverable for group in groups)
+    total, hope = sum(group.count for group in groups), sum(group.recoverable for group in groups)
     if counted.count.looked_at < counted.count.failed:
         return f"counted {count(total)} of {count(counted.count.failed)}, {count(hope)} recoverable"
     return f"{plural(total, 'page')}, {count(hope)} recoverable" if total else ""
@@ -186,26 +166,21 @@ def counted_at(at: str, keys: KeyNames) -> str:
     return f"as of {at} · {keys('failures.count')} counts again"
 
 
+_RETRY_ROLES: Mapping[NextTry, str] = {
+    NextTry.now: "ok",
+    NextTry.next_run: "muted",
+    **dict.fromkeys((NextTry.later, NextTry.in_flight, NextTry.stashed), "waiting"),
+    **dict.fromkeys((NextTry.used_up, NextTry.final, NextTry.skipped), "faint"),
+}
+
+
 def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:
     """When a failed page is asked again, `now` in epoch ms."""
     if outlook.held:
         return Styled(f"origin {outlook.held}", "warning", short=outlook.held)
     when = outlook.when
-    match when:
-        case NextTry.now:
-            return Styled(when.value, "ok")
-        case NextTry.later:
-            return Styled(f"in {coarse(page.not_before - now)}", "waiting")
-        case NextTry.in_flight | NextTry.stashed:
-            return Styled(when.value, "waiting")
-        case NextTry.next_run:
-            return Styled(when.value, "muted")
-        case NextTry.used_up:
-            return Styled(when.value, "faint", short="used up")
-        case NextTry.final | NextTry.skipped:
-            return Styled(when.value, "faint")
-        case _:
-            assert_never(when)
+    words = f"in {coarse(page.not_before - now)}" if when is NextTry.later else when.value
+    return Styled(words, _RETRY_ROLES[when], short="used up" if when is NextTry.used_up else "")
 
 
 def referrers_title(page: PageView | None, found: Referrers | None) -> str:
@@ -230,24 +205,21 @@ def place_words(keyset: GroupWindow, index: int, *, whole: bool) -> str:
     """Which page of its group the one at `index` of those held is; not `whole`: not all failed pages were counted."""
     held = len(keyset.rows)
     if not held:
-        ended = keyset.at_first and keyset.at_last
-        return "none" if ended else f"none among {count(keyset.looked_at)} failed pages yet, looking on"
+        return "none" if keyset.whole else f"none among {count(keyset.looked_at)} failed pages yet, looking on"
     first = f"row {'' if keyset.exact else '~'}{count((keyset.first or 1) + index)}"
     if keyset.sought:
-        among = "" if keyset.at_first and keyset.at_last else " so far"
+        among = "" if keyset.whole else " so far"
         return f"{first} of {count(held)}{among} with {' '.join(keyset.sought)}"
     return f"{first} of {count(keyset.total)}{'' if whole or keyset.at_last else '+'}"
 
 
 def pages_nothing(keyset: GroupWindow | None) -> str:
-    """What stands where there are no pages; None: there is no group."""
-    if keyset is None or (keyset.at_first and keyset.at_last):
+    """What is shown where there are no pages; None: there is no group."""
+    if keyset is None or keyset.whole:
         return "no pages"
     return "looking for its pages…" if keyset.started else READING
 
 
 def cluster_words(cluster: Cluster | None, shown: int) -> str:
     """The pages that are alike, of so many that are shown; raw text, empty where none are."""
-    if cluster is None:
-        return ""
-    return f"cluster: {cluster.words} ({count(len(cluster.urls))} of {count(shown)})"
+    return "" if cluster is None else f"cluster: {cluster.words} ({count(len(cluster.urls))} of {count(shown)})"

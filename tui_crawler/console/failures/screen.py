@@ -13,36 +13,9 @@ from tui_crawler.console.action import Need, Situation, Where
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
-from tui_crawler.console.failures.queries import (
-    FIRST_PAGES,
-    MANY,
-    MOST_PAGES,
-    CountedFailures,
-    GroupKey,
-    GroupWindow,
-    RetryPlan,
-    failure_groups,
-    referrers_of,
-    retry_plan,
-)
-from tui_crawler.console.failures.rows import (
-    GROUP_HINT,
-    GROUPINGS,
-    PAGE_HINT,
-    REFERRERS,
-    ReferrerLine,
-    cluster_words,
-    counted_at,
-    counted_words,
-    group_name,
-    grouping_words,
-    groups_by,
-    page_lines,
-    pages_by,
-    pages_nothing,
-    place_words,
-    referrers_title,
-)
+from tui_crawler.console.failures import queries, rows
+from tui_crawler.console.failures.queries import CountedFailures, GroupWindow, RetryPlan
+from tui_crawler.console.failures.rows import GROUPINGS, REFERRERS, ReferrerLine, group_name, grouping_words, pages_by
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import retry_group, retry_named
 from tui_crawler.console.panes.lines import FactsPane
@@ -77,7 +50,7 @@ class GroupList(AnyReading):
         self._screen, self._table, self._changed = screen, table, changed
         table.holds_while_marked = True
         table.seeks_elsewhere = True
-        table.filter_hint = GROUP_HINT
+        table.filter_hint = rows.GROUP_HINT
         self.by = GROUPINGS[0]
         self._asked = 0
         self._counted: CountedFailures | None = None
@@ -87,11 +60,10 @@ class GroupList(AnyReading):
     def asks(self, *, frozen: bool) -> tuple[Ask[CountedFailures]]:
         """What is read for it: the more was counted last, the less often."""
         count = self._counted.count if self._counted is not None else FailureCount((), 0, 0)
-        limit = FIRST_PAGES if count.failed <= FIRST_PAGES else MOST_PAGES
-        return (failure_groups(self.by, self._asked, count.looked_at, self._table.parsed.plain, limit),)
+        limit = queries.FIRST_PAGES if count.failed <= queries.FIRST_PAGES else queries.MOST_PAGES
+        return (queries.failure_groups(self.by, self._asked, count.looked_at, self._table.parsed.plain, limit),)
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
-        """Takes what was counted; whether it waits for a thaw and is another one."""
         (ask,) = self.asks(frozen=frozen)
         counted = ask.found_in(shot)
         if counted is None or counted is self._counted:
@@ -106,7 +78,6 @@ class GroupList(AnyReading):
         return False
 
     def thaw(self) -> None:
-        """Shows what was counted meanwhile."""
         held, self._held = self._held, None
         if held is not None:
             self._show(held)
@@ -115,14 +86,13 @@ class GroupList(AnyReading):
     def _show(self, counted: CountedFailures) -> None:
         """Rows keep their places for a while after the last key, too (docs/console.md, refresh policy)."""
         self._counted = counted
-        if len(counted.count.groups) <= FIRST_PAGES:
+        if len(counted.count.groups) <= queries.FIRST_PAGES:
             self._before[self.by, self._table.parsed.plain] = counted
         console = self._screen.console
         self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
         self._table.fill(counted.count.groups, present(console.clock), still=console.idle_ms() < STILL_MS)
 
     def count_again(self) -> None:
-        """Counts with the next beat."""
         self._asked += 1
 
     def group_by(self, by: tuple[str, ...]) -> None:
@@ -130,9 +100,8 @@ class GroupList(AnyReading):
         self.by = by
         self._counted = self._held = None
         self._table.await_rows()
-        self._table.set_relation(groups_by(by))
-        before = self._before.get((by, self._table.parsed.plain))
-        if before is not None:
+        self._table.set_relation(rows.groups_by(by))
+        if (before := self._before.get((by, self._table.parsed.plain))) is not None:
             self._show(before)
 
     @property
@@ -145,13 +114,10 @@ class GroupList(AnyReading):
         """The groups, the largest first."""
         return self._counted.count.groups if self._counted is not None else ()
 
-    def at(self, key: Hashable) -> FailureGroup | None:
-        return next((group for group in self.groups if group.key == key), None)
-
     @property
     def current(self) -> FailureGroup | None:
         """The group under the cursor."""
-        return self.at(self._table.cursor_key)
+        return next((group for group in self.groups if group.key == self._table.cursor_key), None)
 
     @property
     def sought(self) -> tuple[str, ...]:
@@ -166,11 +132,11 @@ class GroupList(AnyReading):
         """What was counted by what; and of when it is, where that is not done again by itself."""
         words, held = [f"By {grouping_words(self.by)}"], ""
         if self._counted is not None:
-            words.append(counted_words(self._counted))
+            words.append(rows.counted_words(self._counted))
             if off := self._counted.not_checked:
                 words, held = [*words, f"{plural(len(off), 'check')} off"], f"not checked: {', '.join(off)}"
-            if self._counted.count.looked_at > MANY:
-                held = counted_at(clock(self._counted.at, self._screen.console.clock.zone), self._screen.key_names)
+            if self._counted.count.looked_at > queries.MANY:
+                held = rows.counted_at(clock(self._counted.at, self._screen.console.clock.zone), self._screen.key_names)
         return " · ".join(word for word in words if word), held
 
 
@@ -199,22 +165,20 @@ class FailuresScreen(RowsScreen):
         self._plan = PaneReading(lambda: self._retried and self._retried[1], self._ask_retry)
 
     def body(self) -> Iterable[Widget]:
-        """Groups, pages, and the page under the cursor."""
-        self._group_table = CrawlTable(groups_by(GROUPINGS[0]), id="groups", classes="pane")
+        self._group_table = CrawlTable(rows.groups_by(GROUPINGS[0]), id="groups", classes="pane")
         self._groups = GroupList(self, self._group_table, self._show_groups)
         self._shared_height = SharedHeight(self._group_table)
         self._page_table = CrawlTable(pages_by(GROUPINGS[0]), id="pages", classes="pane")
-        self._page_table.filter_hint = PAGE_HINT
+        self._page_table.filter_hint = rows.PAGE_HINT
         self._list = PageList(
             self._page_table, GroupWindow((), 0), self._page_row, self._show_pages, self.console.read_soon
         )
-        self._info = FactsPane(lambda: page_lines(self._page()), "Page", id="page-info", still=True)
+        self._info = FactsPane(lambda: rows.page_lines(self._page()), "Page", id="page-info", still=True)
         self._referrers = CrawlTable(REFERRERS, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
         yield Vertical(upper, self._info, self._referrers, id="body")
 
     def on_resize(self, _event: events.Resize) -> None:
-        """The groups are as tall as they need to be at this size."""
         self._shared_height.begin()
         self._make_room()
         self._show_page_titles()
@@ -229,13 +193,12 @@ class FailuresScreen(RowsScreen):
         return self._list.keyset
 
     def readings(self) -> tuple[AnyReading, ...]:
-        """What putting a group back means, who names the page, the pages of the group, and the groups."""
         windows = (self._list,) if self._groups.current is not None else ()
         return (self._plan, self._named_by, *windows, self._groups)
 
     def _ask_referrers(self) -> Ask[Referrers] | None:
         page = self._page()
-        return None if page is None else referrers_of(page.page_id)
+        return None if page is None else queries.referrers_of(page.page_id, queries.MOST_REFERRERS)
 
     def _show_referrers(self, found: Referrers) -> None:
         if (page := self._page()) is not None:
@@ -244,7 +207,6 @@ class FailuresScreen(RowsScreen):
         self._show_page_titles()
 
     def show_live(self) -> None:
-        """How long ago, and what will become of the pages in view."""
         self._list.show_live()
 
     def _ask_retry(self, plan: RetryPlan) -> None:
@@ -253,13 +215,11 @@ class FailuresScreen(RowsScreen):
             (group, _), self._retried = self._retried, None
             self._plan.forget()
             command_queue, keyset, queued = self.console.command_queue, self._keyset, None
-            whole = keyset.at_first and keyset.at_last and keyset.key == group.key
-            if whole and len(keyset.rows) >= group.count:
+            if keyset.whole and keyset.key == group.key and len(keyset.rows) >= group.count:
                 queued = sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
             estimate = command_queue.estimate(plan.origins.values(), queued)
             cost = command_queue.cost_words(dict(plan.pages), plan.origins)
-            name = group_name(group)
-            named = retry_named(plan.urls, name, group.count, cost, estimate) if plan.urls else None
+            named = retry_named(plan.urls, group_name(group), group.count, cost, estimate) if plan.urls else None
             command_queue.ask(named or retry_group(group, cost, estimate))
             self.let_keys_go_on()
 
@@ -279,7 +239,7 @@ class FailuresScreen(RowsScreen):
         self._retried = None
 
     def _show_pages(self) -> None:
-        self._page_table.placeholder = pages_nothing(self._keyset if self._groups.current is not None else None)
+        self._page_table.placeholder = rows.pages_nothing(self._keyset if self._groups.current is not None else None)
         self._clustered = frozenset()
         self._show_page()
 
@@ -288,7 +248,7 @@ class FailuresScreen(RowsScreen):
         return Row.of(self._page_table.relation, line, present(self.console.clock))
 
     def _cluster_words(self) -> str:
-        return cluster_words(self._cluster(), len(self._clustered))
+        return rows.cluster_words(self._cluster(), len(self._clustered))
 
     def _show_page(self) -> None:
         page, table = self._page(), self._page_table
@@ -306,8 +266,8 @@ class FailuresScreen(RowsScreen):
         self._show_page_titles()
 
     def _show_page_titles(self) -> None:
-        """Of the panes about one page; who names it stands in the title where there is no room for the table."""
-        named = referrers_title(self._page(), self._named_by.value)
+        """Of the panes about one page; who names it is in the title where there is no room for the table."""
+        named = rows.referrers_title(self._page(), self._named_by.value)
         title(self._referrers, named, f"{self.key_names('url.tab_links')} all links")
         words = self._cluster_words()
         name = f"Page · {named.lower()} ({self.key_names('url.tab_links')})" if self.has_class("-narrow") else "Page"
@@ -327,7 +287,7 @@ class FailuresScreen(RowsScreen):
         """Which row the cursor is on; of rows in an order of their own, of how many."""
         table = self._page_table
         if table.order is None and not table.needle:
-            return place_words(self._keyset, max(table.cursor_index, 0), whole=self._groups.whole)
+            return rows.place_words(self._keyset, max(table.cursor_index, 0), whole=self._groups.whole)
         return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows held"
 
     def _page(self) -> PageView | None:
@@ -350,7 +310,6 @@ class FailuresScreen(RowsScreen):
         return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
 
     def chosen(self) -> Mapping[str, str]:
-        """By what they are grouped."""
         return {"by": " ".join(self._groups.by) if self._groups.by != GROUPINGS[0] else ""}
 
     def choose(self, words: Mapping[str, str]) -> None:
@@ -360,8 +319,7 @@ class FailuresScreen(RowsScreen):
 
     @handles("url.tab_links")
     def _go_to_links(self) -> None:
-        page = self._page()
-        self.console.go_to(Where.url, page.url if page is not None else "", "links")
+        self.console.go_to(Where.url, page.url if (page := self._page()) is not None else "", "links")
 
     @handles("failures.group")
     def _group_otherwise(self) -> None:
@@ -379,7 +337,6 @@ class FailuresScreen(RowsScreen):
         self.console.go_to(Where.rule_draft, pattern_of(urls))
 
     def leave(self) -> None:
-        """From who names a page to the page, from that to the groups."""
         if self.focused is self._page_table:
             self._group_table.focus()
         elif self.focused is self._referrers:
@@ -388,7 +345,6 @@ class FailuresScreen(RowsScreen):
             super().leave()
 
     def open_selected(self) -> None:
-        """Opens the page, or who names it; from a group to its pages."""
         page, line = self._page(), self._referrers.current
         if self.focused is self._referrers:
             self.console.go_to(Where.url, line.referrer.url if line is not None else "")
@@ -399,11 +355,9 @@ class FailuresScreen(RowsScreen):
 
     @handles("group.retry")
     def _retry_group(self) -> None:
-        """Asks before the group is put back, as soon as it is known how long that takes."""
-        group = self._groups.current
-        if group is not None:
+        if (group := self._groups.current) is not None:
             self._asked_for += 1
-            self._retried = group, retry_plan(group.key, group.origins, self._asked_for)
+            self._retried = group, queries.retry_plan(group.key, group.origins, self._asked_for)
             self.console.read_soon()
 
     @handles("failures.pick")
@@ -435,8 +389,7 @@ class FailuresScreen(RowsScreen):
 
     def _point_at_group(self) -> None:
         group = self._groups.current
-        key: GroupKey = group.key if group is not None else ()
-        number = group.count if group is not None else 0
+        key, number = (group.key, group.count) if group is not None else ((), 0)
         if (key, self._groups.sought) != (self._keyset.key, self._keyset.sought):
             self._page_table.clear_marks()
             self._list.look(GroupWindow(key, number, sought=self._groups.sought))

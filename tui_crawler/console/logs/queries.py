@@ -8,8 +8,8 @@ wanted, a bounded number of entries is looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line, concerns, terms_of
 from tui_crawler.console.ports import ActionReports, AttemptReports
@@ -80,17 +80,16 @@ class LogScope:
     level: Severity = Severity.info
     attempts_only: bool = False
 
-    def strands(
-        self, reports: LogReports, edges: Sequence[int], *, oldest_first: bool
-    ) -> tuple[Strand, Strand, Strand]:
+    def strands(self, reports: LogReports, edges: Sequence[int], *, oldest_first: bool) -> Sequence[Strand]:
         """Read attempts, activity and actions, each from an edge on."""
-        levels = frozenset(one for one in Severity if one >= self.level)
+        terms = terms_of(frozenset(one for one in Severity if one >= self.level), self.origin)
         limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
         attempts, activity, actions = (LogReach(edge, limit, look, oldest_first) for edge in edges)
-        found = attempts_of(reports, self.origin, levels, attempts)
+        found = as_lines(reports.attempt_stretch(terms, attempts), attempt_line)
         if self.attempts_only:
             return found, Strand(), Strand()
-        return found, activity_of(reports, self.origin, levels, activity), actions_of(reports, actions)
+        happened = as_lines(reports.activity_stretch(terms, activity), activity_line)
+        return found, happened, actions_of(reports, actions)
 
 
 @asks(ONCE_MS)
@@ -140,20 +139,6 @@ def log_actions(reports: LogReports, _now: int, origin: str = "") -> tuple[Actio
     return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, origin))
 
 
-def attempts_of(
-    reports: LogReports, origin: str, levels: frozenset[Severity], reach: LogReach, text: str = ""
-) -> Strand:
-    """Attempts of these levels, at an origin or (empty) at all, that have a text. Raises StorageFailure."""
-    found = reports.attempt_stretch(terms_of(levels, origin, text), reach)
-    return _as_lines(found, attempt_line)
-
-
-def activity_of(reports: LogReports, origin: str, levels: frozenset[Severity], reach: LogReach) -> Strand:
-    """Activity of these levels, at an origin or (empty) anywhere. Raises StorageFailure."""
-    found = reports.activity_stretch(terms_of(levels, origin), reach)
-    return _as_lines(found, activity_line)
-
-
 def actions_of(reports: LogReports, reach: LogReach) -> Strand:
     """Actions, whatever they are about. Raises StorageFailure."""
     before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
@@ -164,9 +149,9 @@ def actions_of(reports: LogReports, reach: LogReach) -> Strand:
     return Strand(lines, lines[0].key[1], lines[-1].key[1], lines[-1].at, len(lines), len(lines) < reach.limit)
 
 
-def _as_lines(found: LogStretch[T], line: Callable[[T], LogLine]) -> Strand:
-    lines = tuple(map(line, found.found))
-    return Strand(lines, found.first_id, found.last_id, found.last_at, found.looked_at, found.ended)
+def as_lines(found: LogStretch[T], line: Callable[[T], LogLine]) -> Strand:
+    """Return what was found as entries."""
+    return replace(cast("LogStretch[Any]", found), found=tuple(map(line, found.found)))
 
 
 def _within(lines: Sequence[LogLine], since: int, until: int) -> Sequence[LogLine]:

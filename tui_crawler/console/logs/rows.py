@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, note, severity_of, status_cell
 from tui_crawler.console.panes.line import Line, Paragraph, fact
-from tui_crawler.console.urls.cells import bare_host, host_of, origin_of, path_of
+from tui_crawler.console.urls.cells import host_cell, host_of, origin_of, path_of
 from tui_crawler.domain.crawl.cut import cut_words
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
 from tui_crawler.domain.records.operator_view import ActionView, ActivityView
@@ -66,15 +66,14 @@ _ROLES = {Severity.info: "accent", Severity.warning: "warning", Severity.error: 
 
 
 def histogram(lines: Sequence[LogLine], width: int, zone: tzinfo) -> Line:
-    """How many entries there were from the first to the last, in at most `width` cells; where there were
-    problems in their colour, and how many of them."""
+    """How many entries there were from the first to the last, in at most `width` cells, problems in their colour."""
     if not lines:
         return ""
     first, last = min(line.at for line in lines), max(line.at for line in lines)
     ends = Styled(f"{clock(first, zone)} ", "muted"), Styled(f" {clock(last, zone)}", "muted")
     levels = Counter(line.level for line in lines)
-    counts = [(levels[Severity.error], "✗", "error", "error"), (levels[Severity.warning], "⚠", "warning", "warning")]
-    told = [Styled(f"  {glyph} {plural(number, word)}", role) for number, glyph, word, role in counts if number]
+    marks = (Severity.error, "✗"), (Severity.warning, "⚠")
+    told = [Styled(f"  {mark} {plural(levels[one], one.name)}", _ROLES[one]) for one, mark in marks if levels[one]]
     room = min(_BARS, width - sum(cell_len(piece.text) for piece in (*ends, *told)))
     if room < _FEWEST_BARS:
         return (*ends, *told)
@@ -174,42 +173,24 @@ def terms_of(levels: Collection[Severity], origin: str, text: str = "") -> LogTe
 def attempt_line(attempt: AttemptView) -> LogLine:
     """An attempt; its moment is its end."""
     words = (attempt.exit_code, attempt.url, attempt.kind, attempt.message, attempt.decided_by, attempt.title)
-    return LogLine(
-        ("attempt", attempt.attempt_id),
-        attempt.ended_at,
-        attempt.origin,
-        severity_of(attempt),
-        _searched(*words, *attempt.cut, str(attempt.http_status or "")),
-        attempt,
-    )
+    text, key = _searched(*words, *attempt.cut, str(attempt.http_status or "")), ("attempt", attempt.attempt_id)
+    return LogLine(key, attempt.ended_at, attempt.origin, severity_of(attempt), text, attempt)
 
 
 def activity_line(activity: ActivityView) -> LogLine:
-    """What happened beside the attempts. Giving up, a lost worker and aborted jobs are problems."""
-    return LogLine(
-        ("activity", activity.activity_id),
-        activity.at,
-        activity.origin,
-        max(_PROBLEM_EVENTS.get((activity.event, said), Severity.info) for said in ("", activity.message)),
-        _searched(
-            activity.event, activity.event.replace("_", " "), activity.origin, activity.message, what_happened(activity)
-        ),
-        activity,
-    )
+    """What happened besides the attempts. Giving up, a lost worker and aborted jobs are problems."""
+    event, origin, message = activity.event, activity.origin, activity.message
+    level = max(_PROBLEM_EVENTS.get((event, said), Severity.info) for said in ("", message))
+    text = _searched(event, event.replace("_", " "), origin, message, what_happened(activity))
+    return LogLine(("activity", activity.activity_id), activity.at, origin, level, text, activity)
 
 
 def action_line(action: ActionView) -> LogLine:
     """What an operator asked for; refused, it is a problem."""
     words = (action.action, action.target, action.who, action.before, action.after, action.error)
-    is_url = "://" in action.target and " " not in action.target
-    return LogLine(
-        ("action", action.action_id),
-        action.at,
-        origin_of(action.target) if is_url else "",
-        Severity.error if action.error else Severity.info,
-        _searched(*words),
-        action,
-    )
+    origin = origin_of(action.target) if "://" in action.target and " " not in action.target else ""
+    level = Severity.error if action.error else Severity.info
+    return LogLine(("action", action.action_id), action.at, origin, level, _searched(*words), action)
 
 
 def concerns(action: ActionView, origin: str) -> bool:
@@ -252,14 +233,6 @@ def _time(at: int, one: LogEntry, present: Present) -> Cell:
     return Styled(when, _HIT if hit else "muted", when if one.relative else clock(at, present.zone))
 
 
-def _origin(one: LogEntry) -> Cell:
-    return one.shown(Styled(host_of(one.line.origin), "muted", short=bare_host(one.line.origin)))
-
-
-def _details(one: LogEntry) -> Cell:
-    return (*((_BOOKMARK,) if one.marked else ()), *one.shown(*_happened(one.line)))
-
-
 LOG: Relation[LogEntry] = Relation(
     key=lambda one: one.line.key,
     source=lambda one: one.line.source,
@@ -267,10 +240,10 @@ LOG: Relation[LogEntry] = Relation(
         Column("time", "TIME", _time, 12, 0, min_width=8, value=lambda one: one.line.at),
         Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 29, 0, min_width=14,
                kind="name", value=lambda one: _what(one.line).text),
-        Column("origin", "ORIGIN", shown.by_record(_origin), 22, 2, min_width=14, kind="place",
-               value=lambda one: one.line.origin),
-        Column("text", "DETAILS", shown.by_record(_details), None, 0, min_width=18, kind="place",
-               value=lambda one: one.line.text),
+        Column("origin", "ORIGIN", lambda origin, one, _: one.shown(host_cell(origin, "muted")), 22, 2, min_width=14,
+               kind="place", value=lambda one: one.line.origin),
+        Column("text", "DETAILS", lambda _, one, __: (*[_BOOKMARK] * one.marked, *one.shown(*_happened(one.line))),
+               None, 0, min_width=18, kind="place", value=lambda one: one.line.text),
     ),
 )  # fmt: skip
 _NARROW = {"time": 8, "what": 17, "origin": 14}
@@ -283,17 +256,14 @@ def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:
     made: list[Styled] = []
     for piece in pieces:
         lower = piece.text.lower()
-        found = lower.find(needle) if needle and len(lower) == len(piece.text) else -1
-        if found < 0:
+        if not needle or needle not in lower or len(lower) != len(piece.text):
             made.append(piece)
             continue
-        at = 0
-        parts: list[Styled] = []
-        while found >= 0:
+        parts, at = list[Styled](), 0
+        while (found := lower.find(needle, at)) >= 0:
             parts.append(Styled(piece.text[at:found], piece.role))
             at = found + len(needle)
             parts.append(Styled(piece.text[found:at], _HIT))
-            found = lower.find(needle, at)
         parts = [part for part in (*parts, Styled(piece.text[at:], piece.role)) if part.text]
         if piece.short:
             parts = [replace(part, short=_BLANK if number else piece.short) for number, part in enumerate(parts)]
@@ -324,23 +294,26 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
             ]
         case ActionView() as action:
             change = (Styled(action.before, "muted"), Styled(" → "), Styled(action.after))
-            said: Line = Styled(action.error, "error") if action.error else change
             outcome = action_mark(action).word if action.applied else "waits to be carried out"
             same = [Styled(f"  same as: {typed}", "muted")] if (typed := command_line_of(action)) else []
             return [
                 (_what(line), Styled(f"  {action.target}", "strong"), *same),
-                fact("changed", *said) if isinstance(said, tuple) else said,
+                Styled(action.error, "error") if action.error else fact("changed", *change),
                 (when, Styled(f"asked by {action.who} · {outcome}", "muted")),
             ]
 
 
 def _circumstances(attempt: AttemptView) -> list[str]:
-    known = [f"attempt {attempt.attempt_id}", f"run {attempt.run_id}"]
-    known += [f"ruleset {attempt.ruleset_id}"] if attempt.ruleset_id else []
-    known += [seconds(attempt.response_ms)] if attempt.response_ms is not None else []
-    known += [size(attempt.bytes)] if attempt.bytes else []
-    known += [f"cut: {cut_words(attempt.cut)}"] if attempt.cut else []
-    return known + ([f"worker {attempt.worker}"] if attempt.worker else [])
+    known = (
+        f"attempt {attempt.attempt_id}",
+        f"run {attempt.run_id}",
+        f"ruleset {attempt.ruleset_id}" if attempt.ruleset_id else "",
+        seconds(attempt.response_ms) if attempt.response_ms is not None else "",
+        size(attempt.bytes) if attempt.bytes else "",
+        f"cut: {cut_words(attempt.cut)}" if attempt.cut else "",
+        f"worker {attempt.worker}" if attempt.worker else "",
+    )
+    return [one for one in known if one]
 
 
 def _searched(*words: str) -> str:
@@ -379,6 +352,6 @@ def _happened(line: LogLine) -> tuple[Styled, ...]:
 
 
 def empty_words(*, problems: bool, origin: str) -> str:
-    """What stands there when the list is empty."""
+    """What is shown when the list is empty."""
     what = "no problem" if problems else "nothing"
     return f"{what} in the log of {host_of(origin)}" if origin else f"{what} has happened yet"

@@ -13,17 +13,8 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.logs.rows import (
-    LOG,
-    NARROW_LOG,
-    LogEntry,
-    LogLine,
-    empty_words,
-    histogram,
-    log_lines,
-    log_title,
-    url_of,
-)
+from tui_crawler.console.logs import rows
+from tui_crawler.console.logs.rows import LOG, LogEntry, LogLine, url_of
 from tui_crawler.console.logs.seeking import LogSeeking, entry_at
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -42,7 +33,6 @@ from tui_crawler.text.format import READING, plural, time_meant
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.queries import LogPlace
-    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.refresh import Snapshot
 
 
@@ -78,7 +68,6 @@ class LogsScreen(RowsScreen):
         self._found = PaneReading(lambda: self._wanted, self._go_to_entry)
 
     def body(self) -> Iterable[Widget]:
-        """The list, and the entry under the cursor."""
         self._table = CrawlTable(LOG, placeholder=READING, id="log", classes="pane")
         self._list = LogList(self._table, LogListWindow(), self._row, self._show, self.console.read_soon)
         self._seeking = LogSeeking(
@@ -88,7 +77,9 @@ class LogsScreen(RowsScreen):
             lambda: self.call_later(self.console.read_soon),  # once the time of the next reading is set
         )
         self.reads = (self._list, self._found, self._seeking)
-        facts = FactsPane(self._facts, "Entry", id="log-info", still=True)
+        facts = FactsPane(
+            lambda: rows.log_lines(self._line(), self.console.clock.zone), "Entry", id="log-info", still=True
+        )
         self._graph = Lines(id="log-graph", still=True)
         yield Vertical(self._graph, self._table, facts, id="body")
 
@@ -111,17 +102,16 @@ class LogsScreen(RowsScreen):
             self._begin(self._keyset.at(place), keep=True, goal=line)
 
     def show_live(self) -> None:
-        """How long ago, in the rows in view."""
         if self._relative:
             self._list.show_live()
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        self._table.set_columns(NARROW_LOG if self.has_class("-narrow") else LOG.columns)
+        self._table.set_columns(rows.NARROW_LOG if self.has_class("-narrow") else LOG.columns)
         self.call_after_refresh(self._show_graph)
 
     def _show(self) -> None:
-        nothing = empty_words(problems=self._keyset.problems_only, origin=self._keyset.origin)
+        nothing = rows.empty_words(problems=self._keyset.problems_only, origin=self._keyset.origin)
         self._table.placeholder = nothing if self._keyset.whole else "looking further…"
         self._filtered = self._table.needle
         self._show_graph()
@@ -132,7 +122,6 @@ class LogsScreen(RowsScreen):
         self.show_titles()
 
     def tell_footer(self) -> None:
-        """Counts anew what a filter keeps, too."""
         super().tell_footer()
         if self.is_mounted and self._filtered != self._table.needle:
             self._show()
@@ -143,7 +132,7 @@ class LogsScreen(RowsScreen):
 
     def _show_graph(self) -> None:
         room = self._graph.scrollable_content_region.width
-        self._graph.show([histogram(self._lines(), room, self.console.clock.zone)])
+        self._graph.show([rows.histogram(self._lines(), room, self.console.clock.zone)])
 
     def _remake(self) -> None:
         self._list.remake()
@@ -153,14 +142,11 @@ class LogsScreen(RowsScreen):
         entry = LogEntry(line, self._needle, self._relative, line.order in self.console.memory.bookmarks)
         return Row.of(LOG, entry, present(self.console.clock))
 
-    def _facts(self) -> Sequence[Line]:
-        return log_lines(self._line(), self.console.clock.zone)
-
     def show_titles(self) -> None:
         """Whether it follows, which the wheel changes, too."""
         self._list.seen()
         counts = self._problems, self._needle, self._hits
-        words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
+        words = rows.log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
         words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.memory.bookmarks) else ""
         title(self._table, words)
 
@@ -168,17 +154,14 @@ class LogsScreen(RowsScreen):
         return self._keyset.row(self._table.cursor_key)
 
     def situation(self) -> Situation:
-        line = self._line()
-        url = url_of(line) if line is not None else ""
+        url = url_of(line) if (line := self._line()) is not None else ""
         return Situation(Where.logs, urls=(url,) if url else (), newer=not self._list.following)
 
     @property
     def narrowed(self) -> bool:
-        """Whether something is searched for."""
         return bool(self._needle) or self._seeking.under_way
 
     def chosen(self) -> Mapping[str, str]:
-        """From which level on, of which origin, what is searched for, and how time is told."""
         keyset = self._keyset
         level, time = keyset.level.name if keyset.problems_only else "", "ago" if self._relative else ""
         return {"level": level, "origin": keyset.origin, "search": self._needle, "time": time}
@@ -198,7 +181,6 @@ class LogsScreen(RowsScreen):
         self._sought()
 
     def leave(self) -> None:
-        """Stops looking, or else ends the search, before it leaves."""
         if self._seeking.stop():
             self.show_titles()
             self.console.tell("no", "looking was stopped", "muted")
@@ -225,13 +207,11 @@ class LogsScreen(RowsScreen):
         self._remake()
 
     def go_to_time(self, text: str) -> None:
-        """Goes to the last entry up to a time that is typed."""
         now, zone = self.console.clock.wall_ms(), self.console.clock.zone
-        at = time_meant(text, now, zone)
-        if at is None:
+        if (at := time_meant(text, now, zone)) is None:
             self.console.tell("no", f"goto {text}: no time; 10:21, 10:21:30, 2026-01-31 10:21 and -5m are", "warning")
-            return
-        self._seek(at)
+        else:
+            self._seek(at)
 
     def _seek(self, at: int) -> None:
         self._wanted = entry_at(at)
@@ -255,7 +235,6 @@ class LogsScreen(RowsScreen):
             self.console.tell("no", self.key_names.said("there is no bookmark; {log.bookmark} puts one"), "muted")
 
     def _begin(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
-        """Reads another log, or this one from its end or beginning; `keep`: what is shown stays until then."""
         self._seeking.stop()
         self._look_at(keyset, keep=keep, goal=goal)
 
@@ -276,18 +255,16 @@ class LogsScreen(RowsScreen):
     @handles("log.origin")
     def _narrow(self, name: str) -> None:
         """To the origin that was named, or that of the entry; to all when it is narrowed already."""
-        line = self._line()
-        here = "" if line is None else line.origin
+        here = "" if (line := self._line()) is None else line.origin
         origin, problem = origin_meant(name, self.console.live_state.origins, here, self._keyset.origin)
         if problem:
             self.console.tell("no", problem, "warning")
-            return
-        self._begin(LogListWindow(origin, level=self._keyset.level))
+        else:
+            self._begin(LogListWindow(origin, level=self._keyset.level))
 
     @handles("log.next_hit", True, False)
     @handles("log.previous_hit", False, False)
     def _go_to_hit(self, older: bool, both_ways: bool) -> None:
-        """Goes to the next place found; `both_ways`: wherever it is."""
         if not self._needle:
             self.console.tell("no", self.key_names.said("nothing is searched for; {log.search} does"), "muted")
             return
@@ -299,12 +276,10 @@ class LogsScreen(RowsScreen):
         self.console.read_soon()
 
     def open_selected(self) -> None:
-        line = self._line()
-        if line is None:
+        if (line := self._line()) is None:
             return
         self._seeking.stop()
-        url = url_of(line)
-        if url:
+        if url := url_of(line):
             self.console.go_to(Where.url, url)
         elif line.origin in self.console.live_state.origins:
             self.console.go_to(Where.origin, line.origin)
@@ -322,7 +297,8 @@ class LogsScreen(RowsScreen):
         self.query_one(EntryLine).open(use, "/", self._needle, "part of a URL, an exit code, a message, a name")
 
     def _search(self, text: str) -> None:
-        self._stop_timer()
+        if self._search_timer is not None:
+            self._search_timer.stop()
         needle = text.strip().lower()
         if needle == self._needle:
             return
@@ -334,12 +310,9 @@ class LogsScreen(RowsScreen):
             self._table.move_cursor(key=self._list.nearest(needle))
         self.tell_footer()
 
-    def _stop_timer(self) -> None:
+    def _search_soon(self, text: str) -> None:
         if self._search_timer is not None:
             self._search_timer.stop()
-
-    def _search_soon(self, text: str) -> None:
-        self._stop_timer()
         self._search_timer = self.set_timer(SEARCH_S, lambda: self._search(text))
 
     def _keep_search(self, text: str) -> None:

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, activity_of, attempts_of
-from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine, action_line, activity_line, attempt_line, concerns
+from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, as_lines
+from tui_crawler.console.logs.rows import (
+    LEVEL_WORDS,
+    LogLine,
+    action_line,
+    activity_line,
+    attempt_line,
+    concerns,
+    terms_of,
+)
 from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.domain.records.exit_code import Severity
@@ -29,15 +38,6 @@ if TYPE_CHECKING:
 _MOST_WORDS = 24  # characters: how far it is stands behind them in the title
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchRequest:
-    """What is looked for, in words, and whether it is looked for the other way, too, once there is none this way."""
-
-    quest: SearchTerms
-    words: str
-    both_ways: bool = False
-
-
 class LogSeeking(AnyReading):
     """One search at a time; what is asked for next takes its place."""
 
@@ -50,29 +50,27 @@ class LogSeeking(AnyReading):
     ) -> None:
         """`arrive` shows another stretch of the log with the cursor on an entry; `tell` shows a short message."""
         self._list, self._arrive, self._tell, self._read_soon = rows, arrive, tell, read_soon
-        self._aim: _SearchRequest | None = None
         self._search: LogSearch | None = None
+        self._words = ""  # what is looked for
+        self._both_ways = False  # whether it is looked for the other way, too, once there is none this way
 
     @property
     def under_way(self) -> bool:
-        """Whether the database is looked through."""
+        """Whether the database is being searched."""
         return self._search is not None
 
     @property
     def words(self) -> str:
         """What is looked for and how far that is; empty while nothing is."""
-        if self._aim is None or self._search is None:
+        if self._search is None:
             return ""
-        looked_at = self._search.looked_at
-        far = f"{count(looked_at)} looked at, " if looked_at else ""
-        return f"◷ looking for {self._aim.words[:_MOST_WORDS]}… {far}esc stops"
+        far = f"{count(self._search.looked_at)} looked at, " if self._search.looked_at else ""
+        return f"◷ looking for {self._words[:_MOST_WORDS]}… {far}esc stops"
 
     def asks(self, *, frozen: bool) -> tuple[Ask[LogSearch], ...]:
-        """The next piece of the search."""
         return () if self._search is None else (searched(self._search),)
 
     def to_level(self, level: Severity, *, older: bool) -> None:
-        """Goes to the next entry of a level."""
         keyset = self._list.keyset
         if level < keyset.level:
             self._tell(f"{LEVEL_WORDS[keyset.level]} are shown; L shows everything")
@@ -89,50 +87,47 @@ class LogSeeking(AnyReading):
         """Goes to the next entry that fits; `words` name it. `both_ways`: if there is none, to the next one the other
         way."""
         self.stop()
-        aim, rows = _SearchRequest(quest, words, both_ways), self._list
+        rows = self._list
         near = next((line.key for line in rows.ahead(older=older) if quest.fits(line)), None)
         if rows.table.move_cursor(key=near, index=None):
             return
         if rows.in_part:
             self._tell(f"there is no further {words} among the rows shown; a filter or an order keeps to these")
-        elif not self._begin(aim, older=older):
+        elif not self._begin(quest, words, older=older, both_ways=both_ways):
             self._tell(f"there is no further {words} in this list")
 
     def stop(self) -> bool:
         """Looks no further; False when nothing was looked for."""
-        was, self._aim, self._search = self.under_way, None, None
+        was, self._search = self.under_way, None
         return was
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
         """Takes the piece that was read: arrives, gives up, or goes on; nothing is held back."""
-        aim, search = self._aim, self._search
-        found = None if search is None else searched(search).found_in(shot)
-        if aim is None or search is None or found is None:
-            return False
-        if found.over:
-            self._end(aim, found)
-        else:
-            self._search = found.sized(shot.took_ms)
-        self._read_soon()
+        found = None if self._search is None else searched(self._search).found_in(shot)
+        if found is not None:
+            self._search = None if found.over else found.sized(shot.took_ms)
+            if found.over:
+                self._end(found)
+            self._read_soon()
         return False
 
-    def _end(self, aim: _SearchRequest, found: LogSearch) -> None:
-        self.stop()
+    def _end(self, found: LogSearch) -> None:
         line, place, rows = found.found, found.place, self._list
         if line is None or place is None:
-            if not (aim.both_ways and self._begin(_SearchRequest(aim.quest, aim.words), older=not found.older)):
+            if not (self._both_ways and self._begin(found.quest, self._words, older=not found.older)):
                 end = "beginning" if found.older else "end"
-                self._tell(f"there is no further {aim.words}: the log was looked through to its {end}")
+                self._tell(f"there is no further {self._words}: the log was looked through to its {end}")
         elif not rows.in_part:
             self._arrive(rows.keyset.at(place), line)
 
-    def _begin(self, aim: _SearchRequest, *, older: bool) -> bool:
+    def _begin(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
         keyset = self._list.keyset
         edge = keyset.unread_before if older else keyset.unread_behind
         if edge is None:
-            return self._begin(_SearchRequest(aim.quest, aim.words), older=not older) if aim.both_ways else False
-        self._aim, self._search = aim, LogSearch.begin(aim.quest, edge, older=older)
+            return both_ways and self._begin(quest, words, older=not older)
+        self._words, self._both_ways = words, both_ways
+        self._search = LogSearch.begin(quest, edge, older=older)
         return True
 
 
@@ -141,6 +136,7 @@ FEWEST, MOST = 500, 50_000
 QUICK_MS, SLOW_MS = 75, 150
 """A reading that took less makes the next piece larger, one that took longer makes it smaller."""
 _GROWTH = 2
+_ATTEMPTS, _ACTIVITY, _ACTIONS = range(3)  # as in `LogPlace`
 _MOST_MADE = 5_000
 """How many of what is not sifted by the database one piece looks at."""
 
@@ -183,7 +179,7 @@ class LogSearch:
 
     quest: SearchTerms
     older: bool
-    trails: tuple[SearchProgress, SearchProgress, SearchProgress]
+    trails: tuple[SearchProgress, ...]
     look: int = FEWEST
     looked_at: int = 0
     place: LogPlace | None = None
@@ -191,19 +187,15 @@ class LogSearch:
     @classmethod
     def begin(cls, quest: SearchTerms, place: LogPlace, *, older: bool) -> LogSearch:
         """A search from a place on, towards older entries or newer ones."""
-        first, second, third = (
-            SearchProgress(0 if place == END else number + 1 if older else number, over=older and number == 0)
-            for number in place
-        )
-        return cls(quest, older, (first, second, third))
+        edges = [0 if place == END else number + 1 if older else number for number in place]
+        trails = (SearchProgress(edge, over=older and at == 0) for edge, at in zip(edges, place, strict=True))
+        return cls(quest, older, tuple(trails))
 
     @property
     def found(self) -> LogLine | None:
         """The nearest entry found so far."""
-        lines = [trail.found for trail in self.trails if trail.found is not None]
-        if not lines:
-            return None
-        return max(lines, key=_order) if self.older else min(lines, key=_order)
+        lines = (trail.found for trail in self.trails if trail.found is not None)
+        return (max if self.older else min)(lines, key=attrgetter("order"), default=None)
 
     @property
     def over(self) -> bool:
@@ -221,18 +213,14 @@ class LogSearch:
         times = [trail.at for trail in self.trails if self._open(trail) and trail.at is not None]
         nearest = (max(times) if self.older else min(times)) if times else None
         trails, looked_at = list(self.trails), self.looked_at
-        for number, (trail, look) in enumerate(
-            zip(self.trails, (self._attempts, self._activity, self._actions), strict=True)
-        ):
+        for kind, trail in enumerate(self.trails):
             if self._open(trail) and trail.at in {None, nearest}:
-                strand = look(reports, trail.edge)
+                strand = self._strand(reports, kind, trail.edge)
                 looked_at += strand.looked_at
-                hit = next(filter(self.quest.fits, strand.found), None)
-                trails[number] = SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
-                if hit is not None:
-                    trails[number] = SearchProgress(trail.edge, hit.at, hit, over=True)
-        first, second, third = trails
-        fresh = replace(self, trails=(first, second, third), looked_at=looked_at)
+                trails[kind] = SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
+                if (hit := next(filter(self.quest.fits, strand.found), None)) is not None:
+                    trails[kind] = SearchProgress(trail.edge, hit.at, hit, over=True)
+        fresh = replace(self, trails=tuple(trails), looked_at=looked_at)
         found = fresh.found
         if not fresh.over or found is None:
             return fresh
@@ -241,21 +229,17 @@ class LogSearch:
         ids = (number if kind == own else _last_until(found.at, newest) for kind, newest in before)
         return replace(fresh, place=LogPlace(*ids))
 
-    def _attempts(self, reports: LogReports, edge: int) -> Strand:
-        quest = self.quest
-        return attempts_of(reports, quest.origin, quest.levels, self._reach(edge, 1, self.look), quest.text)
-
-    def _activity(self, reports: LogReports, edge: int) -> Strand:
-        look = min(self.look, _MOST_MADE) if self.quest.text else self.look
-        reach = self._reach(edge, look if self.quest.text else 1, look)
-        return activity_of(reports, self.quest.origin, self.quest.levels, reach)
-
-    def _actions(self, reports: LogReports, edge: int) -> Strand:
-        look = min(self.look, _MOST_MADE)
-        return actions_of(reports, self._reach(edge, look, look))
-
-    def _reach(self, edge: int, limit: int, look: int) -> LogReach:
-        return LogReach(edge, limit, look, oldest_first=not self.older)
+    def _strand(self, reports: LogReports, kind: int, edge: int) -> Strand:
+        """Look on in one of the three; of attempts the database sifts the text itself."""
+        quest, sifted, made = self.quest, (1, self.look), (min(self.look, _MOST_MADE),) * 2
+        limit, look = made if kind == _ACTIONS or (kind == _ACTIVITY and quest.text) else sifted
+        reach = LogReach(edge, limit, look, oldest_first=not self.older)
+        if kind == _ACTIONS:
+            return actions_of(reports, reach)
+        if kind == _ACTIVITY:
+            return as_lines(reports.activity_stretch(terms_of(quest.levels, quest.origin), reach), activity_line)
+        terms = terms_of(quest.levels, quest.origin, quest.text)
+        return as_lines(reports.attempt_stretch(terms, reach), attempt_line)
 
     def _open(self, trail: SearchProgress) -> bool:
         """Whether there may be something nearer in one of the three than what was found."""
@@ -287,7 +271,7 @@ def entry_at(reports: LogReports, _now: int, at: int) -> tuple[LogPlace, LogLine
     before = _newest_before(reports).values()
     place = LogPlace(*(_last_until(at, newest) for newest in before))
     lines = [newest(number + 1) for newest, number in zip(before, place, strict=True) if number]
-    return place, max((line for line in lines if line is not None), key=_order, default=None)
+    return place, max((line for line in lines if line is not None), key=attrgetter("order"), default=None)
 
 
 def _last_until(at: int, before: Callable[[int], LogLine | None]) -> int:
@@ -303,7 +287,3 @@ def _last_until(at: int, before: Callable[[int], LogLine | None]) -> int:
         else:
             high = line.key[1] - 1
     return low
-
-
-def _order(line: LogLine) -> tuple[int, str, int]:
-    return line.order

@@ -6,22 +6,13 @@ What comes in at the end is read as it comes, or counted while the end is not he
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.console.logs.queries import (
-    BEGINNING,
-    END,
-    LogEntries,
-    LogPlace,
-    LogScope,
-    log_actions,
-    log_after,
-    log_around,
-    log_before,
-)
+from tui_crawler.console.logs import queries
+from tui_crawler.console.logs.queries import BEGINNING, END, LogEntries, LogPlace, LogScope, log_after, log_before
 from tui_crawler.console.logs.rows import LogLine, action_line
 from tui_crawler.console.reading.window import KeysetWindow, Span
 from tui_crawler.console.table.window_list import AHEAD, WindowList
@@ -30,8 +21,6 @@ from tui_crawler.domain.records.exit_code import Severity
 if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.console.table.cells import Row
-    from tui_crawler.console.table.crawl_table import CrawlTable
     from tui_crawler.console.table.rows import CursorRule
     from tui_crawler.domain.records.operator_view import ActionView
 
@@ -66,7 +55,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     @property
     def problems_only(self) -> bool:
-        """Whether only warnings and errors are read."""
         return self.level is not Severity.info
 
     def at(self, start: LogPlace) -> LogListWindow:
@@ -91,10 +79,11 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     @property
     def begin(self) -> Ask[LogEntries]:
-        """Its first window."""
-        if self.start in {END, BEGINNING}:
-            return log_before(END, self.scope) if self.start == END else log_after(BEGINNING, self.scope)
-        return log_around(self.start, self.scope)
+        if self.start == END:
+            return log_before(END, self.scope)
+        if self.start == BEGINNING:
+            return log_after(BEGINNING, self.scope)
+        return queries.log_around(self.start, self.scope)
 
     @property
     def above(self) -> Ask[LogEntries] | None:
@@ -111,13 +100,12 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
     @property
     def latest(self) -> Ask[LogEntries] | None:
         """What came in at the end of the log while that is not held; None while it is, or is not known."""
-        known = self.started and self.newest != END
-        return log_after(self.newest, self.scope) if known and not self.at_last else None
+        known = self.started and self.newest != END and not self.at_last
+        return log_after(self.newest, self.scope) if known else None
 
     @property
     def actions(self) -> Ask[tuple[ActionView, ...]] | None:
-        """The actions that belong to it."""
-        return None if self.scope.attempts_only else log_actions(self.origin)
+        return None if self.scope.attempts_only else queries.log_actions(self.origin)
 
     def take(self, ask: Ask[LogEntries], entries: LogEntries) -> bool:
         """Takes a window that was read for one of its asks; True when the entries held are others now."""
@@ -173,7 +161,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
 
 def _joined(one: Span[LogPlace, LogLine], other: Span[LogPlace, LogLine]) -> list[Span[LogPlace, LogLine]]:
-    """Two neighbouring spans, as one if they are short."""
     if len(one.rows) + len(other.rows) > JOINED:
         return [one, other]
     return [Span(one.after, other.up_to, (*one.rows, *other.rows))]
@@ -182,19 +169,8 @@ def _joined(one: Span[LogPlace, LogLine], other: Span[LogPlace, LogLine]) -> lis
 class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
     """The log. It follows the end where the newest entry goes: the bottom, or `newest_on_top`."""
 
-    def __init__(
-        self,
-        table: CrawlTable,
-        keyset: LogListWindow,
-        row: Callable[[LogLine], Row],
-        changed: Callable[[], object] = lambda: None,
-        read_soon: Callable[[], object] = lambda: None,
-        *,
-        newest_on_top: bool = False,
-    ) -> None:
-        super().__init__(table, keyset, row, changed, read_soon)
-        self._on_top = newest_on_top
-        self._goal: LogLine | None = None  # the entry that gets the cursor with the first rows of a book
+    newest_on_top = False
+    _goal: LogLine | None = None  # the entry that gets the cursor with the first rows of a book
 
     def look(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
         """Goes elsewhere, to the entry `goal` if there is one, which is read with the next beat; `keep`: until then the
@@ -208,9 +184,8 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         table, keyset = self.table, self.keyset
         if self._turned:
             return keyset.start == END
-        visible, newest = table.visible_keys, table.cursor_index <= 0
-        if not self._on_top:
-            newest = table.cursor_index >= table.row_count - 1
+        at, visible = table.cursor_index, table.visible_keys
+        newest = at <= 0 if self.newest_on_top else at >= table.row_count - 1
         return keyset.at_last and newest and (not visible or table.cursor_key in visible)
 
     def seen(self) -> None:
@@ -219,7 +194,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
             self.keyset.news = 0
 
     def go_to_end(self, *, bottom: bool) -> bool:
-        newest = bottom is not self._on_top
+        newest = bottom is not self.newest_on_top
         keyset = self.keyset
         if self.in_part or not keyset.started or (keyset.at_last if newest else keyset.at_first):
             return False
@@ -238,7 +213,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         if self.in_part:
             return
         above, below = self.near()
-        older, newer = (below <= AHEAD, above < AHEAD) if self._on_top else (above < AHEAD, below <= AHEAD)
+        older, newer = (below <= AHEAD, above < AHEAD) if self.newest_on_top else (above < AHEAD, below <= AHEAD)
         if newer and not keyset.at_last:
             self._edge = keyset.below
         elif older:
@@ -270,10 +245,9 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         return False
 
     def show(self, *, following: bool) -> None:
-        """Shows what is held."""
         rules: tuple[CursorRule, CursorRule] = ("last", "first")
-        newest, oldest = reversed(rules) if self._on_top else rules
-        self._show(newest if following else oldest if self._turned else "pin", reverse=self._on_top)
+        newest, oldest = reversed(rules) if self.newest_on_top else rules
+        self._show(newest if following else oldest if self._turned else "pin", reverse=self.newest_on_top)
         if self._goal is not None:
             table, goal, self._goal = self.table, self._goal, None
             if not table.move_cursor(key=goal.key):  # it is not held: the one after it

@@ -4,33 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.handlers import Handles, handles
-from tui_crawler.console.operator.intent import (
-    Confirmation,
-    Intent,
-    add_seeds,
-    end_run,
-    faster,
-    origin_words,
-    pause,
-    pause_all,
-    refetch_robots,
-    resume,
-    resume_all,
-    retry_failed,
-    retry_named,
-    retry_urls,
-    slower,
-    stop,
-    toggle_pause,
-    toggle_pause_all,
-    top_up,
-)
+from tui_crawler.console.operator import intent as intents
+from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter, News
 from tui_crawler.console.operator.retry_start import (
     NextRequest,
@@ -41,16 +22,7 @@ from tui_crawler.console.operator.retry_start import (
     outlook_on_list,
     retry_start_of,
 )
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    AddSeeds,
-    ApplyRules,
-    Command,
-    PauseOrigins,
-    ResumeOrigins,
-    RetryPages,
-    SetDelay,
-)
+from tui_crawler.domain.records import command as orders
 from tui_crawler.text.format import count, plural, seconds
 from tui_crawler.text.same_as import same_as
 
@@ -70,39 +42,40 @@ def undo_note(version: int) -> str:
     return f"undo: back to version {version}"
 
 
+@dataclass(slots=True)
 class AppliedVersions:
     """The versions that this console has written, by job and content. Another operator's version in between makes an
     undo a conflict, as any edit."""
 
-    def __init__(self) -> None:
-        self._ids: dict[tuple[str, str], int] = {}
-        self._parents: dict[int, int] = {}  # which version each of them replaced
+    _ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    _parents: dict[int, int] = field(default_factory=dict)  # which version each of them replaced
 
-    def learn(self, intent: Intent, results: Sequence[ActionResult]) -> None:
+    def learn(self, intent: Intent, results: Sequence[orders.ActionResult]) -> None:
         """Notes the versions that came of an intent that was carried out."""
         for command, result in zip(intent.commands, results, strict=False):
-            if isinstance(command, ApplyRules):
+            if isinstance(command, orders.ApplyRules):
                 versions = json.loads(result.after or "{}").get("rulesets", {})
                 if command.job in versions:
                     version = self._ids[command.job, command.rules] = versions[command.job]
                     self._parents[version] = command.base_id
 
     def takes_back(self, intent: Intent) -> bool:
-        """Whether an intent brings back just what held before the version in force, as `rules undo` does. Asked before
-        it is learned what came of it."""
-        return any(isinstance(one, ApplyRules) and self._is_former(one) for one in intent.commands)
+        """Whether an intent brings back just what the version in force has replaced, as `rules undo` does; false where
+        that is not known. Asked before it is learned what came of it."""
+        return any(
+            isinstance(one, orders.ApplyRules)
+            and (parent := self._parents.get(one.base_id)) is not None
+            and (one.note == undo_note(parent) or self._ids.get((one.job, one.rules)) == parent)
+            for one in intent.commands
+        )
 
-    def _is_former(self, command: ApplyRules) -> bool:
-        """Whether the rules are those that the version they replace has replaced itself; false where nobody knows."""
-        parent = self._parents.get(command.base_id)
-        known = self._ids.get((command.job, command.rules))
-        return parent is not None and (command.note == undo_note(parent) or known == parent)
-
-    def based(self, intent: Intent, on: Sequence[Command]) -> Intent:
+    def based(self, intent: Intent, on: Sequence[orders.Command]) -> Intent:
         """The intent, beginning with the versions that the commands `on` have written."""
-        written = {one.job: self._ids.get((one.job, one.rules), 0) for one in on if isinstance(one, ApplyRules)}
+        written = {one.job: self._ids.get((one.job, one.rules), 0) for one in on if isinstance(one, orders.ApplyRules)}
         commands = tuple(
-            replace(one, base_id=written[one.job]) if isinstance(one, ApplyRules) and written.get(one.job) else one
+            replace(one, base_id=written[one.job])
+            if isinstance(one, orders.ApplyRules) and written.get(one.job)
+            else one
             for one in intent.commands
         )
         return replace(intent, commands=commands)
@@ -186,10 +159,6 @@ class _PendingCommand:
     origins: frozenset[str] | None
     until: int
 
-    def going(self, view: OriginView) -> OriginView:
-        """An origin as it is going to be."""
-        return self.change(view) if self.origins is None or view.origin in self.origins else view
-
 
 @dataclass(slots=True)
 class PendingCommands:
@@ -204,9 +173,9 @@ class PendingCommands:
         change: Callable[[OriginView], OriginView]
         for command in intent.commands:
             match command:
-                case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
-                    change = partial(replace, paused=isinstance(command, PauseOrigins))
-                case SetDelay(origin=name, delay_ms=own):
+                case orders.PauseOrigins(origins=names) | orders.ResumeOrigins(origins=names):
+                    change = partial(replace, paused=isinstance(command, orders.PauseOrigins))
+                case orders.SetDelay(origin=name, delay_ms=own):
                     names, change = (name,), partial(_slowed, own=own)
                 case _:
                     continue
@@ -222,8 +191,9 @@ class PendingCommands:
         """The origins as they are going to be: with what was asked for and no row shows yet."""
         now, going = self._clock.mono_ms(), tuple(views)
         self._pending = tuple(one for one in self._pending if one.until > now)
-        for pending_command in self._pending:
-            going = tuple(map(pending_command.going, going))
+        for asked in self._pending:
+            names = asked.origins
+            going = tuple(asked.change(view) if names is None or view.origin in names else view for view in going)
         return going
 
 
@@ -232,11 +202,11 @@ def _slowed(view: OriginView, own: int) -> OriginView:
     return replace(view, operator_delay_ms=own, delay_ms=own if follows else view.delay_ms)
 
 
-def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> str:
+def delay_note(commands: Sequence[orders.Command], results: Sequence[orders.ActionResult]) -> str:
     """Which delay holds where it is another one than was asked for: the operator's own only ever slows down. Empty for
     other commands, and where that is not told."""
     match commands, results:
-        case [SetDelay(delay_ms=asked)], [ActionResult(after=after), *_] if after:
+        case [orders.SetDelay(delay_ms=asked)], [orders.ActionResult(after=after), *_] if after:
             holds = json.loads(after).get("in_force")
             return f"{seconds(holds)} holds" if isinstance(holds, int) and holds != asked else ""
         case _:
@@ -247,7 +217,7 @@ def seeds_note(news: News) -> str:
     """How many of the pages are new, and how many were known; empty of all that adds no seeds."""
     notes: list[str] = []
     pairs = zip(news.intent.commands, news.results, strict=False)
-    for after in (result.after for command, result in pairs if isinstance(command, AddSeeds) and result.after):
+    for after in (result.after for command, result in pairs if isinstance(command, orders.AddSeeds) and result.after):
         match json.loads(after):
             case {"added": int(added), "known": int(known)}:
                 more = f", {count(known)} {'was' if known == 1 else 'were'} known already" if known else ""
@@ -268,9 +238,8 @@ class CommandQueue(Handles):
         read_soon: Callable[[], None],
         journal_writer: JournalWriter | None,
     ) -> None:
-        self._screens, self._tell, self._clock = screens, screens.tell, clock
-        self._hosting, self._live_state = hosting, live_state
-        self._key_names, self._read_soon, self.journal_writer = key_names, read_soon, journal_writer
+        self._screens, self._tell, self._hosting, self._live_state = screens, screens.tell, hosting, live_state
+        self._clock, self._key_names, self._read_soon, self.journal_writer = clock, key_names, read_soon, journal_writer
         self.undo_stack = UndoStack()
         self._versions = AppliedVersions()
         self.asked = PendingCommands(clock)
@@ -282,23 +251,27 @@ class CommandQueue(Handles):
         """Writes an intent; what becomes of it is told when it is known, also to who `hears`. None: nothing was
         possible."""
         if intent is not None and self.journal_writer is not None:
-            self.undo_stack = self.undo_stack.did(intent)
             if hears is not None:
                 self._hearers.append((intent, hears))
+            self._hand_in(intent, self.undo_stack.did(intent))
+
+    def _hand_in(self, intent: Intent, stack: UndoStack) -> None:
+        if self.journal_writer is not None:
+            self.undo_stack = stack
             self.asked.note(intent)
             self.journal_writer.hand_in(intent)
 
-    @handles("origin.top_up", top_up)
-    @handles("robots.refetch", refetch_robots)
-    @handles("origin.toggle_pause", toggle_pause)
-    @handles("origin.pause", pause)
-    @handles("origin.resume", resume)
+    @handles("origin.top_up", intents.top_up)
+    @handles("robots.refetch", intents.refetch_robots)
+    @handles("origin.toggle_pause", intents.toggle_pause)
+    @handles("origin.pause", intents.pause)
+    @handles("origin.resume", intents.resume)
     def steer(self, now: Situation, make: Callable[[Sequence[OriginView]], Intent | None]) -> None:
         self.carry_out(make(now.origins))
         self._used()
 
-    @handles("delay.up", slower)
-    @handles("delay.down", faster)
+    @handles("delay.up", intents.slower)
+    @handles("delay.down", intents.faster)
     def steer_each(self, now: Situation, make: Callable[[OriginView], Intent | None]) -> None:
         """Carries out what an intent makes of each origin, where it is possible."""
         for view in now.origins:
@@ -308,14 +281,14 @@ class CommandQueue(Handles):
     @handles("origin.stop")
     def stop(self, now: Situation) -> None:
         """Asks whether the origins are to end their run."""
-        self.ask(stop(now.origins), self._used)
+        self.ask(intents.stop(now.origins), self._used)
 
     @handles("origin.retry_failed")
     def retry_failed(self, now: Situation) -> None:
         """Asks whether the failed pages of the origins are put back."""
         failed = {view.origin: view.failed for view in now.origins if view.failed}
         cost = self.cost_words(failed, self._live_state.origins)
-        self.ask(retry_failed(now.origins, self.estimate(now.origins), cost), self._used)
+        self.ask(intents.retry_failed(now.origins, self.estimate(now.origins), cost), self._used)
 
     @handles("origin.exclude")
     def exclude(self, now: Situation) -> None:
@@ -323,10 +296,10 @@ class CommandQueue(Handles):
         from tui_crawler.console.rules.exclusion import exclude_origins  # noqa: PLC0415  not before it is needed
 
         asked = exclude_origins(now.origins, self._live_state.origins.values())
-        if isinstance(asked, str):
-            self._tell("no", asked, "muted")
-        else:
+        if isinstance(asked, Confirmation):
             self.ask(asked, self._used)
+        else:
+            self._tell("no", asked, "muted")
 
     def _used(self) -> None:
         if (screen := self._screens.console_screen) is not None:
@@ -343,7 +316,7 @@ class CommandQueue(Handles):
             if (
                 isinstance(chosen, Intent)
                 and self.retry_start is not retry_start
-                and any(isinstance(command, RetryPages) for command in chosen.commands)
+                and any(isinstance(command, orders.RetryPages) for command in chosen.commands)
             ):
                 self._tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
             elif isinstance(chosen, Intent):
@@ -361,7 +334,7 @@ class CommandQueue(Handles):
 
         def answered(urls: object) -> None:
             if isinstance(urls, tuple) and urls:
-                self.carry_out(add_seeds(urls))
+                self.carry_out(intents.add_seeds(urls))
                 if words := scheme_words(dialog.seeds.schemes):
                     self._tell("scheme", words)
 
@@ -391,12 +364,12 @@ class CommandQueue(Handles):
         if worker:
             entered(worker)
         elif (screen := self._screens.console_screen) is not None:
-            what = f"move {origin_words([view.origin for view in now.origins])} to"
+            what = f"move {intents.origin_words([view.origin for view in now.origins])} to"
             screen.query_one(EntryLine).open(EntryUse("move", entered), what, "", "a worker", complete)
 
-    @handles("all.toggle_pause", toggle_pause_all, "")
-    @handles("all.pause", pause_all, "pause all: every origin is paused already")
-    @handles("all.resume", resume_all, "resume all: no origin is paused")
+    @handles("all.toggle_pause", intents.toggle_pause_all, "")
+    @handles("all.pause", intents.pause_all, "pause all: every origin is paused already")
+    @handles("all.resume", intents.resume_all, "resume all: no origin is paused")
     def steer_all(self, make: Callable[[Collection[OriginView]], Intent | None], why: str) -> None:
         """Carries out what an intent makes of every origin; says `why` not where nothing is to be done."""
         intent = make(self.asked.shown(self._live_state.origins.values()))
@@ -407,21 +380,18 @@ class CommandQueue(Handles):
     @handles("run.end")
     def end_run(self) -> None:
         """Asks whether the run that is at work is to end, here or in another process."""
-        run = self._live_state.run
-        if run is not None:
-            self.ask(end_run(run, self._live_state.origins.values(), elsewhere=self._hosting.host is None))
+        if (run := self._live_state.run) is not None:
+            self.ask(intents.end_run(run, self._live_state.origins.values(), elsewhere=self._hosting.host is None))
 
     @property
     def retry_start(self) -> RetryStart:
         """Who takes up pages that are put back now."""
-        hosting = self._hosting
-        return retry_start_of(hosting.phase, hosting.quitting, self._live_state.run)
+        return retry_start_of(self._hosting.phase, self._hosting.quitting, self._live_state.run)
 
     def outlook_of(self, page: PageView) -> NextRequest:
         """When a page is asked for next, and what keeps its origin from asking."""
-        live_state = self._live_state
-        run_id = live_state.run.run_id if live_state.run is not None else 0
-        return outlook_of(page, self._clock.wall_ms(), live_state.origins.get(page.origin), self.retry_start, run_id)
+        origin, run = self._live_state.origins.get(page.origin), self._live_state.run
+        return outlook_of(page, self._clock.wall_ms(), origin, self.retry_start, run.run_id if run is not None else 0)
 
     def outlook_on_list(self, item: TodoView, origin: OriginView | None) -> NextRequest:
         return outlook_on_list(item, self._clock.wall_ms(), origin, self.retry_start)
@@ -437,9 +407,8 @@ class CommandQueue(Handles):
         that were blocked or dropped."""
         from tui_crawler.console.failures.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
 
-        urls, whole = now.urls, len(now.urls)
-        if whole > 1 and now.failing is not None:
-            urls = now.failing or now.barred
+        whole = len(now.urls)
+        urls = (now.failing or now.barred) if whole > 1 and now.failing is not None else now.urls
         if not urls:
             words = f"retry: none of the {count(whole)} marked pages has failed, was blocked or dropped"
             self._tell("no", words, "muted")
@@ -448,7 +417,7 @@ class CommandQueue(Handles):
         views = [view for name in pages if (view := origins.get(name)) is not None]
         estimate = self.estimate(views)
         if whole == 1 and estimate.retry_start is not RetryStart.new_run and not estimate.gave_up:
-            self.carry_out(retry_urls(urls, estimate.retry_start, views[0] if views else None))
+            self.carry_out(intents.retry_urls(urls, estimate.retry_start, views[0] if views else None))
             self._used()
             return
         what = "the marked URLs" if whole > 1 else urls[0]
@@ -456,17 +425,15 @@ class CommandQueue(Handles):
         if len(urls) < whole:
             verb = ("was" if one else "were") if urls == now.barred else ("has" if one else "have")
             what = f"{count(len(urls))} of the {count(whole)} marked {verb} {noun.removesuffix(' page')}"
-        self.ask(retry_named(urls, what, len(urls), self.cost_words(pages, origins), estimate, noun), self._used)
+        cost = self.cost_words(pages, origins)
+        self.ask(intents.retry_named(urls, what, len(urls), cost, estimate, noun), self._used)
 
     def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView]) -> str:
         """What it takes to put back so many pages of origins, in words."""
-        from tui_crawler.console.failures.retry_cost import (  # noqa: PLC0415  not before the first paint
-            cost_words,
-            retry_cost,
-        )
+        from tui_crawler.console.failures import retry_cost  # noqa: PLC0415  not before the first paint
 
-        tries = self._live_state.run.tries if self._live_state.run is not None else 0
-        return cost_words(retry_cost(pages, origins, tries, self._clock.wall_ms(), self.retry_start))
+        tries, now = self._live_state.run.tries if self._live_state.run is not None else 0, self._clock.wall_ms()
+        return retry_cost.cost_words(retry_cost.retry_cost(pages, origins, tries, now, self.retry_start))
 
     @handles("journal.undo")
     def undo(self) -> None:
@@ -478,16 +445,19 @@ class CommandQueue(Handles):
             self._tell("no", f"{stack.in_the_way}; {key} again undoes {stack.next_undo}", "warning")
             self.undo_stack = stack.past_it()
         elif step is not None:
-            ids = self._written.get(stack.done[-1])
+            last = stack.done[-1]
+            ids = self._written.get(last)
             back = replace(step[0], undoes=ids.pop() if ids else ())
-            self._move((back, step[1]), stack.done[-1].commands)
+            self._hand_in(self._versions.based(back, last.commands), step[1])
 
     @handles("journal.redo")
     def redo(self) -> None:
         """Does again what was undone last."""
         stack, step = self.undo_stack, self.undo_stack.redo()
         if step is not None:
-            self._again[self._move(step, stack.undone[-1].inverse)] = stack.undone[-1]
+            again = self._versions.based(step[0], stack.undone[-1].inverse)
+            self._again[again] = stack.undone[-1]
+            self._hand_in(again, step[1])
 
     def heard(self, news: News) -> None:
         """Tells what became of an intent."""
@@ -520,14 +490,3 @@ class CommandQueue(Handles):
             if news.outcome not in {IntentOutcome.written, IntentOutcome.locked}:
                 self._hearers.remove(one)
             one[1](news)
-
-    def _move(self, step: tuple[Intent, UndoStack], written: Sequence[Command]) -> Intent:
-        """Hands in the intent of a step; `written` are the commands whose result it begins with. Gives what was handed
-        in."""
-        intent, stack = step
-        based = self._versions.based(intent, written)
-        if self.journal_writer is not None:
-            self.undo_stack = stack
-            self.asked.note(based)
-            self.journal_writer.hand_in(based)
-        return based

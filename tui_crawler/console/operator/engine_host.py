@@ -102,10 +102,9 @@ class HostedEngine:
         `results` are what became of them, in their order."""
         from tui_crawler.domain.records.command import AddSeeds, RetryPages, TopUpPatience  # noqa: PLC0415  not before the paint
 
-        if self.phase is not EnginePhase.ended or self.quitting:
-            return False
-        bring_work = (AddSeeds, RetryPages, TopUpPatience)
-        if not any(isinstance(one, bring_work) for one in commands) and not any(map(_lets_go_on, commands, results)):
+        bring_work = any(isinstance(one, AddSeeds | RetryPages | TopUpPatience) for one in commands)
+        again = bring_work or any(map(_lets_go_on, commands, results))
+        if not again or self.phase is not EnginePhase.ended or self.quitting:
             return False
         self.phase, self.end = EnginePhase.starting, EngineEnd()
         return True
@@ -217,6 +216,5 @@ def _lets_go_on(command: Command, result: ActionResult) -> bool:
 
 
 def _ended(reason: str) -> StateGlyph:
-    if reason == RunReason.exhausted:
-        return state_mark("finished")
-    return state_mark("stopped") if reason == RunReason.operator else StateGlyph("■", run_end(reason)[0], "warning")
+    states = {RunReason.exhausted.value: "finished", RunReason.operator.value: "stopped"}
+    return state_mark(states[reason]) if reason in states else StateGlyph("■", run_end(reason)[0], "warning")

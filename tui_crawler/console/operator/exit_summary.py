@@ -21,16 +21,13 @@ _TOTAL_NAMES = ("done", "failed", "blocked")
 
 @dataclass(frozen=True, slots=True)
 class ExitSummary:
-    """How a session at the console ended.
+    """How a session at the console ended. `now` is epoch ms; `engine_failure`, `trouble` and `unwritten` are raw text.
 
     `signal_status` is 130, 143 or 129 after a signal, else 0. `engine_reason` is the finish reason of the run this
-    console hosted ("" when it hosted none), `engine_failure` what went wrong with it (raw). `engine_stuck`: the engine
-    did not end in time; the caller must end the process itself (`os._exit`) after printing. `now` is epoch ms.
-    `terminal_lost`: there is nobody to print for. `crashed`: an error of the console itself ended it.
-    `trouble`: why the database did not take what was crawled, or could not be read, to the end (raw).
-    `departure`: the run goes on in a process of its own. `unwritten`: what was asked for while another program kept
-    the database locked to the end (raw). `damaged`: at the end it could not be read, being no whole database any more.
-    `coverage`: what the run covers, once it has ended.
+    console hosted ("" when it hosted none). `engine_stuck`: the engine did not end in time; the caller must end the
+    process itself (`os._exit`) after printing. `crashed`: by an error of the console itself. `trouble`: why the
+    database did not take what was crawled, or could not be read, to the end; `damaged`: it is not intact any more.
+    `departure`: the run continues as a process of its own. `unwritten`: commands that a lock kept from being written.
     """
 
     signal_status: int = 0
@@ -73,14 +70,11 @@ class ExitSummary:
             turns = f"{plural(run.requests, 'turn')} with a request"
             state, why = self._state(run)
             lines.append(f"Run {run.run_id}{name}: {state} after {spent} and {turns}{why and '; '}{why}.")
-        elif self.engine_failure:
+        if self.engine_failure:
             lines.append(f"The engine failed: {safe(self.engine_failure)}")
-        if run is not None and self.engine_failure:
-            lines.append(f"The engine failed: {safe(self.engine_failure)}")
-        elif self.trouble:
+        if self.trouble and (run is None or not self.engine_failure):
             lines.append(f"The database failed: {safe(self.trouble)}")
-        if self.totals is not None:
-            totals = self.totals
+        if (totals := self.totals) is not None:
             sums = ", ".join(f"{count(getattr(totals, name))} {name}" for name in _TOTAL_NAMES)
             lines.append(
                 f"In all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: {sums}, "
@@ -104,10 +98,9 @@ class ExitSummary:
         return self.coverage if known else None
 
     def _state(self, run: RunView) -> tuple[str, str]:
-        if self.departure is not None:
-            return "goes on", ""
-        if not self.hosted and run.live:
-            return f"goes on in {safe(run.owner, 80)}" if run.owner else "goes on", ""
+        if self.departure is not None or (not self.hosted and run.live):
+            elsewhere = f" in {safe(run.owner, 80)}" if run.owner and self.departure is None else ""
+            return f"goes on{elsewhere}", ""
         if not self.hosted and not run.finished_at:
             return BROKEN_OFF, "the next start goes on"
         if self.hosted and self.forced:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.operator.retry_start import (
@@ -14,25 +14,7 @@ from tui_crawler.console.operator.retry_start import (
     held_word,
 )
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.records.command import (
-    PAUSE,
-    PAUSE_JOBS,
-    REFETCH,
-    RESUME,
-    RESUME_JOBS,
-    STOP,
-    TOP_UP,
-    AddSeeds,
-    Command,
-    Order,
-    PauseOrigins,
-    ResumeOrigins,
-    RetryPages,
-    SetDelay,
-    SetJob,
-    StopOrigins,
-    TopUpPatience,
-)
+from tui_crawler.domain.records import command as orders
 from tui_crawler.domain.records.status_words import FinishReason, ends_words
 from tui_crawler.text.format import count, plural, seconds
 
@@ -52,13 +34,13 @@ _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20
 class Intent:
     """Commands to be written to the journal, what to say about them, and the commands that undo them (or none).
 
-    `undoes` are the ids of the actions that the commands take back, one each. `note` is said once, beside what became
-    of it: what is left out. `back` is what undoing it says, `done` what is said once it is carried out, empty: the same
-    words. `starts`: where the hosted run has ended, another one starts for it, if it brings work."""
+    `undoes` are the ids of the actions that the commands take back. `note` says with the result what is left out.
+    `back` is what undoing it says, `done` (empty: `says`) what is said once it is carried out. `starts`: it starts
+    another run where the hosted one has ended, if it brings work."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[orders.Command, ...]
     says: str
-    inverse: tuple[Command, ...] = ()
+    inverse: tuple[orders.Command, ...] = ()
     undoes: tuple[int, ...] = ()
     note: str = ""
     back: str = ""
@@ -77,13 +59,13 @@ class Confirmation:
     note: str = ""
 
 
-def steered(order: Order, names: tuple[str, ...], said: str, note: str = "") -> Intent | None:
+def steered(order: orders.Order, names: tuple[str, ...], said: str, note: str = "") -> Intent | None:
     """An order for what is `said`, with its undo; None without any names."""
     inverse = (order.inverse(names),) if order.inverse is not None else ()
     return Intent((order.make(names),), order.about(said), inverse, note=note) if names else None
 
 
-def asked(order: Order, names: tuple[str, ...], said: str, text: str) -> Confirmation:
+def asked(order: orders.Order, names: tuple[str, ...], said: str, text: str) -> Confirmation:
     """Asks before an order that cannot be undone."""
     word, intent = order.word.capitalize(), Intent((order.make(names),), order.about(said))
     return Confirmation(f"{word} {said}?", text, ((word, intent),), order.final)
@@ -95,7 +77,7 @@ def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
     if not unfinished or not all(view.paused for view in unfinished):
         return pause(origins)
     names = _names(unfinished)
-    return steered(RESUME, names, origin_words(names, len(origins)), _ended(origins))
+    return steered(orders.RESUME, names, origin_words(names, len(origins)), _ended(origins))
 
 
 def pause(origins: Sequence[OriginView]) -> Intent | None:
@@ -103,7 +85,7 @@ def pause(origins: Sequence[OriginView]) -> Intent | None:
     running = _names(view for view in origins if not view.ended and not view.paused)
     held = _names(view for view in origins if not view.ended and view.paused)
     notes = filter(None, (_ended(origins), _left_out(held, "is paused already", "are paused already")))
-    return steered(PAUSE, running, origin_words(running, len(origins)), ", ".join(notes))
+    return steered(orders.PAUSE, running, origin_words(running, len(origins)), ", ".join(notes))
 
 
 def resume(origins: Sequence[OriginView]) -> Intent | None:
@@ -111,14 +93,13 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
     when there is none."""
     paused, others = _names(view for view in origins if view.paused), [view for view in origins if not view.paused]
     idle = _left_out(_names(others), "is not paused", "are not paused")
-    return steered(RESUME, paused, origin_words(paused, len(origins)), idle)
+    return steered(orders.RESUME, paused, origin_words(paused, len(origins)), idle)
 
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
     """Pauses every origin unless all that have not finished are paused already; then resumes every one."""
-    unfinished = [view for view in origins if not view.ended]
-    held = unfinished and all(view.paused for view in unfinished)
-    return resume_all(origins) if held else pause_all(origins)
+    going = [view for view in origins if not view.ended]
+    return resume_all(origins) if going and all(view.paused for view in going) else pause_all(origins)
 
 
 def pause_all(origins: Collection[OriginView]) -> Intent | None:
@@ -127,7 +108,7 @@ def pause_all(origins: Collection[OriginView]) -> Intent | None:
         return None
     names, running = _whole(origins), _names(view for view in origins if not view.paused and not _is_stopped(view))
     back = names if len(running) == len(names or origins) else running
-    return Intent((PauseOrigins(names),), "pause all origins", (ResumeOrigins(back),))
+    return Intent((orders.PauseOrigins(names),), "pause all origins", (orders.ResumeOrigins(back),))
 
 
 def resume_all(origins: Collection[OriginView]) -> Intent | None:
@@ -137,7 +118,7 @@ def resume_all(origins: Collection[OriginView]) -> Intent | None:
         return None
     names = paused if _whole(origins) else ()
     back = () if len(paused) == len(origins) else paused
-    return Intent((ResumeOrigins(names),), "resume all origins", (PauseOrigins(back),))
+    return Intent((orders.ResumeOrigins(names),), "resume all origins", (orders.PauseOrigins(back),))
 
 
 def _whole(origins: Collection[OriginView]) -> tuple[str, ...]:
@@ -160,20 +141,19 @@ def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -
     return Confirmation(
         f"End {what}?",
         f"{where}Each origin stops after the request under way. {stay}; nothing is deleted.",
-        (("End the run", Intent((StopOrigins(),), f"end {what}")),),
+        (("End the run", Intent((orders.StopOrigins(),), f"end {what}")),),
         "This cannot be undone in this run.",
     )
 
 
 def stop(origins: Sequence[OriginView]) -> Confirmation:
     """Asks before origins are finished for this run."""
-    names = _names(view for view in origins if not view.ended)
-    pending = sum(view.pending for view in origins if not view.ended)
+    going = [view for view in origins if not view.ended]
+    names, pending = _names(going), sum(view.pending for view in going)
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending"
-    ended = _ended(origins)
-    gone = f" {ended} already." if ended else ""
+    gone = f" {ended} already." if (ended := _ended(origins)) else ""
     text = f"{stay}. The next run starts it again; nothing is deleted.{gone}"
-    return asked(STOP, names, origin_words(names), text)
+    return asked(orders.STOP, names, origin_words(names), text)
 
 
 def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE, cost: str = "") -> Confirmation:
@@ -185,8 +165,8 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
     weary = [v for v in origins if runs_on and v.origin in names and v.patience < v.patience_max]
     if weary:
         note = gave_up_words(_names(v for v in weary if v.gave_up)) or "It has lost patience in this run."
-    options = _retry_options(RetryPages(origins=names), f"retry {some} of {what}", _names(weary), estimate.retry_start)
-    return _retry(some, what, cost, estimate, options, note)
+    says = f"retry {some} of {what}"
+    return _retry(orders.RetryPages(origins=names), some, what, says, cost, estimate, _names(weary), note)
 
 
 def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE) -> Confirmation:
@@ -199,10 +179,10 @@ def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE)
     if group.recoverable < group.count:
         some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
         hope = f"{some or 'They are final'}: the answer will hardly be another one."
-    retry, says = RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
-    options = _retry_options(retry, says, estimate.gave_up, estimate.retry_start)
+    retry, says = orders.RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
     note = " ".join(filter(None, (gave_up_words(estimate.gave_up), hope)))
-    return _retry(plural(group.count, "failed page"), what, cost, estimate, options, note)
+    some = plural(group.count, "failed page")
+    return _retry(retry, some, what, says, cost, estimate, estimate.gave_up, note)
 
 
 def retry_named(
@@ -211,14 +191,31 @@ def retry_named(
     """Asks before pages are put back that are named one by one: these, of the `whole` number of those meant."""
     some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), noun)
     says = f"retry {plural(len(urls), 'page')}: {what}"
-    options = _retry_options(RetryPages(urls=urls), says, estimate.gave_up, estimate.retry_start)
     short = what if len(what) <= _NAMED else what[: _NAMED - 1] + "…"
-    return _retry(some, short, cost, estimate, options, gave_up_words(estimate.gave_up))
+    weary = estimate.gave_up
+    return _retry(orders.RetryPages(urls=urls), some, short, says, cost, estimate, weary, gave_up_words(weary))
 
 
 def _retry(
-    some: str, what: str, cost: str, estimate: RetryEstimate, options: tuple[tuple[str, Intent], ...], note: str
+    retry: orders.RetryPages,
+    some: str,
+    what: str,
+    says: str,
+    cost: str,
+    estimate: RetryEstimate,
+    weary: tuple[str, ...],
+    note: str,
 ) -> Confirmation:
+    """Asks before a retry. Before it the same with new patience, where origins need that: given after the pages were
+    put back, so that these are what it is spent on. Where it starts a run, the pages can also be put back alone."""
+    plain = Intent((retry,), says)
+    options: tuple[tuple[str, Intent], ...] = (("Retry", plain),)
+    if estimate.retry_start is RetryStart.new_run:
+        aside = replace(plain, note="put back, no run starts; the next one takes it up", starts=False)
+        options = ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
+    elif weary:
+        both = Intent((retry, orders.TopUpPatience(weary)), f"{says}, with full patience")
+        options = (("Retry with new patience", both), *options)
     return Confirmation(f"Retry {some}?", f"{what}: {estimate_words(estimate)} {cost}".rstrip(), options, note)
 
 
@@ -230,39 +227,23 @@ def retry_urls(
     what = urls[0] if len(urls) == 1 else plural(len(urls), "URL")
     held = held_word(origin, retry_start)
     note = f"it waits, its origin is {held}" if held else ""
-    return Intent((RetryPages(urls=urls),), f"retry {what}{runs[retry_start]}", note=note)
-
-
-def _retry_options(
-    retry: RetryPages, says: str, weary: tuple[str, ...], retry_start: RetryStart
-) -> tuple[tuple[str, Intent], ...]:
-    """The retry; before it, where origins need that, the same with new patience: given after the pages were put back,
-    so that these are what it is spent on. Where it starts a run, the pages can
-    also be put back alone."""
-    if retry_start is RetryStart.new_run:
-        aside = Intent((retry,), says, note="put back, no run starts; the next one takes it up", starts=False)
-        return ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
-    plain = ("Retry", Intent((retry,), says))
-    if not weary:
-        return (plain,)
-    both = Intent((retry, TopUpPatience(weary)), f"{says}, with full patience")
-    return (("Retry with new patience", both), plain)
+    return Intent((orders.RetryPages(urls=urls),), f"retry {what}{runs[retry_start]}", note=note)
 
 
 def top_up(origins: Sequence[OriginView]) -> Intent | None:
     """Puts patience back to full where some was lost; None where none was."""
     names = _names(view for view in origins if view.patience < view.patience_max)
-    return steered(TOP_UP, names, origin_words(names))
+    return steered(orders.TOP_UP, names, origin_words(names))
 
 
 def refetch_robots(origins: Sequence[OriginView]) -> Intent | None:
     """Makes robots.txt due at once; None without an origin."""
     names = _names(origins)
-    return steered(REFETCH, names, origin_words(names))
+    return steered(orders.REFETCH, names, origin_words(names))
 
 
 def add_seeds(urls: tuple[str, ...]) -> Intent:
-    return Intent((AddSeeds(urls),), f"add {plural(len(urls), 'seed')}")
+    return Intent((orders.AddSeeds(urls),), f"add {plural(len(urls), 'seed')}")
 
 
 def slower(origin: OriginView) -> Intent | None:
@@ -289,9 +270,9 @@ def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
     own = f"its own, {seconds(from_ms)}" if origin.delay_reason in _STEADY else "its own"
     before = seconds(origin.operator_delay_ms) if origin.operator_delay_ms else own
     return Intent(
-        (SetDelay(origin.origin, to_ms),),
+        (orders.SetDelay(origin.origin, to_ms),),
         f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
-        (SetDelay(origin.origin, origin.operator_delay_ms),),
+        (orders.SetDelay(origin.origin, origin.operator_delay_ms),),
         back=f"delay of {host_of(origin.origin)} back to {before}",
     )
 
@@ -303,16 +284,14 @@ def toggle_jobs(jobs: Sequence[JobView]) -> Intent | None:
 
 def pause_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Pauses those of the jobs that are neither paused nor aborted; None when there is none."""
-    return _steer_jobs(PAUSE_JOBS, tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0))
+    names = tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0)
+    return steered(orders.PAUSE_JOBS, names, _jobs(names))
 
 
 def resume_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Takes the pause off those of the jobs that are paused and not aborted; None when there is none."""
-    return _steer_jobs(RESUME_JOBS, tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0))
-
-
-def _steer_jobs(order: Order, names: tuple[str, ...]) -> Intent | None:
-    return steered(order, names, _jobs(names)) if names else None
+    names = tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0)
+    return steered(orders.RESUME_JOBS, names, _jobs(names))
 
 
 def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
@@ -321,34 +300,24 @@ def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent 
     if not changed:
         return None
     before = _limit_word(getattr(changed[0], field)) if len(changed) == 1 else "…"
-    return Intent(
-        tuple(_set_job(job.job, field, number) for job in changed),
-        f"{field} of {_jobs(tuple(job.job for job in changed))}: {before} → {_limit_word(number)}",
-        tuple(_set_job(job.job, field, getattr(job, field)) for job in changed),
-        back=f"{field} of {_jobs(tuple(job.job for job in changed))} back to {_before(changed, field)}",
-    )
+    return _changed_jobs(changed, field, [number] * len(changed), f"{before} → {_limit_word(number)}")
 
 
 def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
     """Raises (later) or lowers (sooner) the niceness of each job by a number; None without jobs."""
-    if not jobs:
-        return None
-    return Intent(
-        tuple(SetJob(job.job, nice=job.nice + by) for job in jobs),
-        f"nice of {_jobs(tuple(job.job for job in jobs))}: {'+' if by > 0 else '−'}{abs(by)}",
-        tuple(SetJob(job.job, nice=job.nice) for job in jobs),
-        back=f"nice of {_jobs(tuple(job.job for job in jobs))} back to {_before(jobs, 'nice')}",
-    )
+    change = f"{'+' if by > 0 else '−'}{abs(by)}"
+    return _changed_jobs(jobs, "nice", [job.nice + by for job in jobs], change) if jobs else None
 
 
-def _before(jobs: Sequence[JobView], field: str) -> str:
-    values = {getattr(job, field) for job in jobs}
-    return _limit_word(values.pop()) if len(values) == 1 else "what they were"
+def _changed_jobs(jobs: Sequence[JobView], field: str, numbers: Sequence[int | None], change: str) -> Intent:
+    what, former = f"{field} of {_jobs(tuple(job.job for job in jobs))}", [getattr(job, field) for job in jobs]
 
+    def commands(values: Sequence[int | None]) -> tuple[orders.SetJob, ...]:
+        given = (dict[str, Any]({field: -1 if value is None else value}) for value in values)
+        return tuple(orders.SetJob(job.job, **one) for job, one in zip(jobs, given, strict=True))
 
-def _set_job(job: str, field: str, number: int | None) -> SetJob:
-    given: dict[str, Any] = {field: -1 if number is None else number}
-    return SetJob(job, **given)
+    before = _limit_word(former[0]) if len(set(former)) == 1 else "what they were"
+    return Intent(commands(numbers), f"{what}: {change}", commands(former), back=f"{what} back to {before}")
 
 
 def _limit_word(number: int | None) -> str:
@@ -369,7 +338,6 @@ def origin_words(origins: Sequence[str], whole: int = 0) -> str:
 
 
 def _ended(origins: Sequence[OriginView]) -> str:
-    """Which origins have ended their run, and how; empty where none has."""
     over = [view for view in origins if view.ended]
     return ends_words((view.finish_reason for view in over), "origin/origins", host_of(over[0].origin)) if over else ""
 

@@ -159,18 +159,17 @@ class JournalWriter:
         still = []
         for intent, ids, until in self._watched:
             try:
-                results = [journal.result(action_id) for action_id in ids]
+                results = [result for action_id in ids if (result := journal.result(action_id)) is not None]
             except Exception as error:  # the same
                 if isinstance(error, DatabaseLocked):
                     still.append((intent, ids, self._now_ms() + WATCH_MS))
                 else:
                     self._deliver(News(intent, IntentOutcome.waiting, _waiting_words(error)))
                 continue
-            if all(result is not None for result in results):
-                errors = [result.error for result in results if result is not None and result.error]
+            if len(results) == len(ids):
+                errors = [result.error for result in results if result.error]
                 outcome = IntentOutcome.refused if errors else IntentOutcome.done
-                known = tuple(result for result in results if result is not None)
-                self._deliver(News(intent, outcome, "; ".join(errors), known))
+                self._deliver(News(intent, outcome, "; ".join(errors), tuple(results)))
             elif self._now_ms() >= until:
                 self._deliver(News(intent, IntentOutcome.waiting))
             else:

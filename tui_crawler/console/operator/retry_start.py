@@ -49,37 +49,25 @@ class RetryEstimate:
 
 def retry_start_of(phase: EnginePhase, quitting: bool, run: RunView | None) -> RetryStart:
     """By where the hosted engine stands; where there is none, by whether the run is live."""
-    match phase:
-        case EnginePhase.starting | EnginePhase.running:
-            return RetryStart.next_run if quitting else RetryStart.this_run
-        case EnginePhase.ended:
-            return RetryStart.next_run if quitting else RetryStart.new_run
-        case EnginePhase.failed:
-            return RetryStart.next_run
-        case EnginePhase.absent:
-            return RetryStart.this_run if run is not None and run.live else RetryStart.next_run
-        case _:
-            assert_never(phase)
+    if phase is EnginePhase.absent:
+        return RetryStart.this_run if run is not None and run.live else RetryStart.next_run
+    if quitting or phase is EnginePhase.failed:
+        return RetryStart.next_run
+    return RetryStart.new_run if phase is EnginePhase.ended else RetryStart.this_run
 
 
 def estimate_of(
     retry_start: RetryStart, origins: Iterable[OriginView], every: Iterable[OriginView], among: int | None
 ) -> RetryEstimate:
     """What putting back pages of `origins` brings; a new run asks what is queued at `every` one that is not paused, new
-    patience what is queued at those that gave up. `among` of those put back are queued already (None: nobody knows how
-    many)."""
-    match retry_start:
-        case RetryStart.this_run:
-            weary = tuple(view for view in origins if view.gave_up)
-            queued = max(0, sum(view.pending for view in weary if not view.paused) - (among or 0))
-            return RetryEstimate(retry_start, queued, most=True, gave_up=tuple(view.origin for view in weary))
-        case RetryStart.new_run:
-            queued = sum(view.pending for view in every if not view.paused)
-            return RetryEstimate(retry_start, max(0, queued - (among or 0)), most=among is None)
-        case RetryStart.next_run:
-            return RetryEstimate(retry_start)
-        case _:
-            assert_never(retry_start)
+    patience what is queued at those that gave up. `among` of those put back are queued already (None: not known)."""
+    if retry_start is RetryStart.next_run:
+        return RetryEstimate(retry_start)
+    gave_up = tuple(view for view in origins if view.gave_up) if retry_start is RetryStart.this_run else ()
+    asked = every if retry_start is RetryStart.new_run else gave_up
+    queued = max(0, sum(view.pending for view in asked if not view.paused) - (among or 0))
+    most = retry_start is RetryStart.this_run or among is None
+    return RetryEstimate(retry_start, queued, most, tuple(view.origin for view in gave_up))
 
 
 def held_word(view: OriginView | None, retry_start: RetryStart) -> str:
@@ -141,10 +129,7 @@ def estimate_words(estimate: RetryEstimate) -> str:
 
 def gave_up_words(origins: Collection[str]) -> str:
     """That these origins gave up; empty without any."""
-    match len(origins):
-        case 0:
-            return ""
-        case 1:
-            return f"{host_of(next(iter(origins)))} gave up: without new patience nothing is requested there."
-        case number:
-            return f"{count(number)} origins gave up: without new patience nothing of theirs is requested."
+    if len(origins) == 1:
+        return f"{host_of(next(iter(origins)))} gave up: without new patience nothing is requested there."
+    gave_up = f"{count(len(origins))} origins gave up: without new patience nothing of theirs is requested."
+    return gave_up if origins else ""

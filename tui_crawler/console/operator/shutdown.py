@@ -171,23 +171,20 @@ class ExitActions(Handles):
     async def _hand_over(self) -> None:
         from tui_crawler.console.operator.detach import CannotDetach  # noqa: PLC0415  not before the first paint
 
-        detacher = self._detacher
-        try:
-            if detacher is not None:
-                self._departure = await asyncio.to_thread(detacher.start)
-        except CannotDetach as error:
-            self._stay(str(error))
-        else:
-            self.read_a_last_time()
-
-    def _stay(self, reason: str) -> None:
-        """The run could not be handed over: this console carries it on, unless it was told to end, too."""
         app = self._app
-        self._hands_over = self._handing_over = False
-        app.tell("detach", f"The crawl stays here: {reason}", "error")
-        if self._signal_status:
-            self.read_a_last_time()
-            return
+        try:
+            if self._detacher is not None:
+                self._departure = await asyncio.to_thread(self._detacher.start)
+        except CannotDetach as error:  # this console carries it on, unless it was told to end, too
+            self._hands_over = self._handing_over = False
+            app.tell("detach", f"The crawl stays here: {error}", "error")
+            if not self._signal_status:
+                self._stay()
+                return
+        self.read_a_last_time()
+
+    def _stay(self) -> None:
+        app = self._app
         if self._countdown is not None:
             app.pop_screen()
         app.terminal_leaving(False)

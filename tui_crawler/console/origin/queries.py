@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import COUNTER_MS, RARE_MS, WINDOW, asks
+from tui_crawler.console.ports import OriginReports
+from tui_crawler.console.reading.ask import COUNTER_MS, RARE_MS, asks, reads
 
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
-    from tui_crawler.console.ports import ActionReports, OriginReports
+    from tui_crawler.console.ports import ActionReports
     from tui_crawler.domain.crawl.contract import Contract
     from tui_crawler.domain.records.operator_view import ActionView
-    from tui_crawler.domain.records.page_view import OriginHistory, TodoView
     from tui_crawler.domain.rules.robots import RobotsRules
 
 
@@ -27,22 +27,12 @@ _ACTIONS = 200
 _SHOWN = 400  # characters of a line of robots.txt that are held for the eye
 
 
-@asks(RARE_MS)
-def contract_of(reports: ContractReports, _now: int, origin: str) -> Contract:
-    """Read what the configuration promises an origin."""
-    return reports.contract(origin)
-
-
-@asks(COUNTER_MS)
-def todo_of(reports: OriginReports, _now: int, origin: str) -> tuple[TodoView, ...]:
-    """Read the first pages of the todo list of an origin."""
-    return reports.todo(origin, WINDOW)
-
-
-@asks()
-def history_of(reports: OriginReports, _now: int, origin: str) -> OriginHistory:
-    """Read how an origin came to be as it is."""
-    return reports.history(origin)
+contract_of = reads(ContractReports.contract, RARE_MS)
+"""What the configuration promises an origin."""
+todo_of = reads(OriginReports.todo, COUNTER_MS)
+"""The first pages of the todo list of an origin."""
+history_of = reads(OriginReports.history)
+"""How an origin came to be as it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@ this moment, what it can rely on (the contract), and its robots.txt. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell
@@ -43,65 +44,53 @@ _EVENTS_SHOWN = 5
 _DELAYS_SHOWN = 7
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    at: int
-    before: int
-    after: int
-    cause: Styled
-
-
 def patience_past(lost: Sequence[AttemptView], given: Sequence[TopUp], run: RunView | None, zone: tzinfo) -> list[Line]:
     """What patience went through in the newest run: each change, the newest first."""
-    since = run.started_at if run is not None else 0
     changes = [
-        _Change(one.ended_at, one.patience_before, one.patience_after, exit_cell(one.exit_code, glyph=False))
+        (one.ended_at, one.patience_before, one.patience_after, exit_cell(one.exit_code, glyph=False))
         for one in lost
         if run is None or one.run_id == run.run_id
     ]
-    changes += [
-        _Change(one.at, one.before, one.after, Styled(f"topped up by {one.who}", "accent"))
-        for one in given
-        if one.at >= since
-    ]
-    changes.sort(key=lambda change: change.at)
+    since = run.started_at if run is not None else 0
+    topped = [one for one in given if one.at >= since]
+    changes += [(one.at, one.before, one.after, Styled(f"topped up by {one.who}", "accent")) for one in topped]
+    changes.sort(key=itemgetter(0))
     lines: list[Line] = [
-        fact("", Styled(f"{clock(one.at, zone)} {one.before}→{one.after} ", "muted"), one.cause)
-        for one in reversed(changes[-_EVENTS_SHOWN:])
+        fact("", Styled(f"{clock(at, zone)} {before}→{after} ", "muted"), cause)
+        for at, before, after, cause in reversed(changes[-_EVENTS_SHOWN:])
     ]
     if len(changes) > _EVENTS_SHOWN:
         lines.append(fact("", Styled(f"and {len(changes) - _EVENTS_SHOWN} before", "faint")))
     return lines
 
 
+_DELAY_SOURCES: Mapping[str, str] = {
+    DelayReason.none: "",
+    DelayReason.default: "configured",
+    DelayReason.floor: "floor",
+    DelayReason.response_time: "adaptive: slow answers",
+}
+
+
 def delay_source(view: OriginView) -> str:
     """What decided the present delay, in words; empty before the first request."""
-    match view.delay_reason:
-        case "" | DelayReason.none:
-            return ""
-        case DelayReason.default:
-            return "configured"
-        case DelayReason.floor:
-            return "floor"
-        case DelayReason.response_time:
-            return "adaptive: slow answers"
-        case other:
-            return delay_words(other)
+    return _DELAY_SOURCES.get(view.delay_reason, delay_words(view.delay_reason))
 
 
 def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | None) -> list[Line]:
     """How the delay went from one to the next in the newest run, oldest first, with what decided it; at the end what
     the operator has made of it since the last request. Nothing where it was the present one all the time."""
     own = [one for one in delays if run is None or one.run_id == run.run_id][:_DELAYS_SHOWN][::-1]
-    steps, values = [], [seconds(view.delay_ms)]
+    present = seconds(view.delay_ms)
+    steps, values = [], [present]
     for reason, group in groupby(own, key=lambda one: one.delay_reason):
         of_reason = [value for value, _ in groupby(seconds(one.delay_ms_after) for one in group)]
         values += of_reason
         steps.append(f"{' → '.join(of_reason)} ({delay_words(reason) or 'configured'})")
     if len(set(values)) == 1:
         return []
-    if view.delay_ms and seconds(view.delay_ms) != values[-1]:
-        steps.append(f"{seconds(view.delay_ms)} ({delay_words(view.delay_reason) or 'configured'})")
+    if view.delay_ms and present != values[-1]:
+        steps.append(f"{present} ({delay_words(view.delay_reason) or 'configured'})")
     return [Paragraph(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
 
 
@@ -111,7 +100,7 @@ _TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skip
 
 @dataclass(frozen=True, slots=True)
 class OriginContext:
-    """What is known of an origin beside its row: its history, who topped its patience up, and what it may rely on."""
+    """What is known of an origin besides its row: its history, who topped its patience up, and what it may rely on."""
 
     history: OriginHistory
     given: tuple[TopUp, ...] = ()
@@ -148,16 +137,16 @@ def state_lines(
         lines.append(fact("worker", view.worker))
     if history.refused:
         lines += ["", heading("Links refused")]
-        for one in history.refused[:_REFUSED_SHOWN]:
-            number, reason = count(one.count).rjust(LABEL - 2), Styled(one.reason.replace("_", " "))
-            lines.append((Styled(f"{number}  "), reason, Styled(f"  {one.sample_url}", "faint")))
+    for one in history.refused[:_REFUSED_SHOWN]:
+        number, reason = count(one.count).rjust(LABEL - 2), Styled(one.reason.replace("_", " "))
+        lines.append((Styled(f"{number}  "), reason, Styled(f"  {one.sample_url}", "faint")))
     if past.contract is not None:
         lines += ["", *contract_lines(past.contract, view, now, zone, keys)]
     return lines
 
 
 def unknown_lines(origin: str) -> list[Line]:
-    """What stands there when there is no such origin."""
+    """What is shown when there is no such origin."""
     return [Paragraph(f"{origin} is not an origin of this crawl.", "muted")]
 
 
@@ -175,9 +164,8 @@ def _source(line: TodoLine) -> Styled:
     item = line.item
     if item.attempts:
         return Styled(f"↻ try {item.attempts + 1}", "warning")
-    if item.seed:
-        return Styled("◆ seed", "accent")
-    return Styled(path_of(item.found_on, line.origin) if item.found_on else "link", "muted")
+    found_on = path_of(item.found_on, line.origin) if item.found_on else "link"
+    return Styled("◆ seed", "accent") if item.seed else Styled(found_on, "muted")
 
 
 TODO: Relation[TodoLine] = Relation(
@@ -226,16 +214,13 @@ def _term(label: str, text: str, role: str = "", most: int = 3) -> Line:
 
 
 def _least_words(contract: Contract, view: OriginView) -> str:
-    least = least_delay(contract, view)
-    match least.reason:
-        case DelayReason.crawl_delay:
-            asked = view.crawl_delay_ms or 0
-            cut = f", which asks for {seconds(asked)}" if asked > least.ms else ""
-            source = f"Crawl-delay of robots.txt{cut}"
-        case DelayReason.floor:
-            source = "delay.floor"
-        case _:
-            source = contract.delay_from
+    least, asked = least_delay(contract, view), view.crawl_delay_ms or 0
+    source = contract.delay_from
+    if least.reason == DelayReason.crawl_delay:
+        cut = f", which asks for {seconds(asked)}" if asked > least.ms else ""
+        source = f"Crawl-delay of robots.txt{cut}"
+    elif least.reason == DelayReason.floor:
+        source = "delay.floor"
     return f"{seconds(least.ms)} ({source})"
 
 
@@ -244,12 +229,11 @@ def _robots_words(view: OriginView, now: int, zone: tzinfo) -> str:
         return "unreachable; nothing else is asked for before"
     if not view.robots_fetched_at:
         return "not fetched yet; nothing else is asked for before"
-    if view.robots_status == RobotsStatus.unavailable and view.robots_http_status is None:
+    if _unanswered(view):
         return "not answered: there are no rules to obey"
-    since = f"as of {clock(view.robots_fetched_at, zone)}"
-    if view.robots_expires_at <= now:
-        return f"{since}, due again now"
-    return f"{since}, asked for again at {clock(view.robots_expires_at, zone)}"
+    due_now = view.robots_expires_at <= now
+    again = "due again now" if due_now else f"asked for again at {clock(view.robots_expires_at, zone)}"
+    return f"as of {clock(view.robots_fetched_at, zone)}, {again}"
 
 
 CLOCK_MS = 10_000
@@ -265,27 +249,22 @@ def turn_of(view: OriginView, now: int) -> str:
         return ""
     if view.in_flight_url:
         return "robots" if view.in_flight_url == f"{view.origin}/robots.txt" else "crawl"
-    if view.robots_expires_at <= now:
-        return "robots"
-    return "crawl" if view.todo else "fill"
+    return "robots" if view.robots_expires_at <= now else "crawl" if view.todo else "fill"
 
 
 def head_line(
     view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, contract: Contract | None
 ) -> Cell:
     """The first line of an origin: its name, state, turn, and what is in flight, or why nothing is."""
-    mark = standing(view)
-    parts = [Styled(f"{host_of(view.origin)}  ", "strong bold"), Styled(mark.label, f"{mark.role} bold")]
-    idle = idle_reason(view, now, run, zone=zone, you=you)
-    turn = turn_of(view, now)
-    if not idle:
-        parts += [Styled(f"  turn: {turn}  ", "muted"), Styled("▶ ", "active")]
-        parts += [Styled(path_of(view.in_flight_url, view.origin), "strong")]
-        took = seconds(max(0, now - view.in_flight_since)) if view.in_flight_since else ""
-        most = f" of {seconds(contract.total_timeout_ms)}" if took and contract is not None else ""
-        return (*parts, Styled(f"  {took}{most}", "muted"))
-    resting = f"  turn: rest, then {turn}  " if turn else "  "
-    return (*parts, Styled(resting, "muted"), Styled(idle))
+    mark, turn = standing(view), turn_of(view, now)
+    named = Styled(f"{host_of(view.origin)}  ", "strong bold"), Styled(mark.label, f"{mark.role} bold")
+    if idle := idle_reason(view, now, run, zone=zone, you=you):
+        return (*named, Styled(f"  turn: rest, then {turn}  " if turn else "  ", "muted"), Styled(idle))
+    path = Styled(path_of(view.in_flight_url, view.origin), "strong")
+    took = seconds(max(0, now - view.in_flight_since)) if view.in_flight_since else ""
+    most = f" of {seconds(contract.total_timeout_ms)}" if took and contract is not None else ""
+    asks = Styled(f"  turn: {turn}  ", "muted"), Styled("▶ ", "active")
+    return (*named, *asks, path, Styled(f"  {took}{most}", "muted"))
 
 
 def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
@@ -295,20 +274,21 @@ def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
         if not view.in_flight_since or not whole:
             return fact("next", Styled("after the one in flight", "muted"))
         return fact("now", Styled(seconds(max(0, gone)).ljust(6), "active"), *gauge(gone, whole))
-    if view.paused or view.asleep_until == HELD:
-        return fact("next", Styled("paused", "paused"))
-    if view.ended:
-        return fact("next", Styled("none in this run", "faint"))
-    if view.state == OriginPhase.resting:
-        return fact("next", Styled("no engine is at work", "muted"))
-    if view.asleep_until > max(now, view.next_request_at):
-        return fact("next", Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted"))
     wait = view.next_request_at - now
-    if wait <= 0:
-        return fact("next", Styled("as soon as its turn comes", "waiting"))
     shown = seconds(wait) if wait < CLOCK_MS else due(wait).lstrip("+")
     whole = max(view.delay_ms, wait)
-    return fact("next", Styled(shown.ljust(6), "waiting"), *gauge(whole - wait, whole))
+    said = [Styled(shown.ljust(6), "waiting"), *gauge(whole - wait, whole)]
+    if view.paused or view.asleep_until == HELD:
+        said = [Styled("paused", "paused")]
+    elif view.ended:
+        said = [Styled("none in this run", "faint")]
+    elif view.state == OriginPhase.resting:
+        said = [Styled("no engine is at work", "muted")]
+    elif view.asleep_until > max(now, view.next_request_at):
+        said = [Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted")]
+    elif wait <= 0:
+        said = [Styled("as soon as its turn comes", "waiting")]
+    return fact("next", *said)
 
 
 def gauge(gone: int, whole: int) -> tuple[Styled, Styled]:
@@ -401,17 +381,15 @@ def _again(view: OriginView, now: int, zone: tzinfo) -> tuple[str | Styled, ...]
 
 
 def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:
-    lines: list[Line] = [
-        fact("size", f"{count(sheet.size)} B", Styled(f"  {plural(len(sheet.lines), 'line')}", "muted"))
-    ]
+    rules, length = sheet.rules, Styled(f"  {plural(len(sheet.lines), 'line')}", "muted")
+    lines: list[Line] = [fact("size", f"{count(sheet.size)} B", length)]
     if view.robots_status != RobotsStatus.parsed:
         return lines
-    rules = sheet.rules
     group = rules.group or "none names us, none is for all"
     lines.append(fact("group", Styled(group, "strong")))
     if sheet.token.lower() != group.lower():
         lines.append(fact("we are", Styled(sheet.token, "muted")))
-    said = f"{plural(rules.rule_count, 'rule')} in force" if rules.rule_count else "none: everything is allowed"
+    said = f"{plural(len(rules.rules), 'rule')} in force" if rules.rules else "none: everything is allowed"
     lines.append(fact("rules", Styled(f"{IN_FORCE} ", "ok"), said))
     if rules.crawl_delay_ms is not None:
         lines.append(fact("asks for", f"{seconds(rules.crawl_delay_ms)} between requests"))
@@ -432,6 +410,6 @@ def _verdict_lines(view: OriginView, url: str, decision: RobotsDecision | None, 
     if not known or decision is None or view.robots_status != RobotsStatus.parsed:
         return [path, Styled("○ not known: there are no rules", "muted")]
     mark, role = ("✓ allowed", "ok") if decision.allowed else ("⊘ refused", "blocked")
-    if decision.line_number is None:
-        return [path, Styled(f"{mark}: no line is about it", role)]
-    return [path, Styled(f"{mark} by line {decision.line_number}", role), Styled(f"  {decision.line}", "muted")]
+    number = decision.line_number
+    words = f"{mark}: no line is about it" if number is None else f"{mark} by line {number}"
+    return [path, Styled(words, role), *([Styled(f"  {decision.line}", "muted")] if number is not None else [])]

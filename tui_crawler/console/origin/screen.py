@@ -18,28 +18,9 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.logs.attempts import ATTEMPTS, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
-from tui_crawler.console.origin.queries import (
-    RobotsSheet,
-    contract_of,
-    history_of,
-    robots_file,
-    todo_of,
-    top_ups_of,
-)
-from tui_crawler.console.origin.rows import (
-    TODO,
-    OriginContext,
-    TodoLine,
-    clock_line,
-    contract_lines,
-    decide,
-    head_line,
-    robots_lines,
-    state_lines,
-    text_line,
-    unknown_lines,
-    wanted_url,
-)
+from tui_crawler.console.origin import queries, rows
+from tui_crawler.console.origin.queries import RobotsSheet
+from tui_crawler.console.origin.rows import TODO, TodoLine
 from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import FactsPane, LongLines, lay_out_line
@@ -98,10 +79,10 @@ class OriginScreen(LaneScreen, TabScreen):
         """`origin` is raw text as stored."""
         super().__init__()
         self._origin = origin
-        self._contract = PaneReading(lambda: contract_of(origin))
-        self._given = PaneReading(lambda: top_ups_of(origin))
-        self._history = PaneReading(lambda: history_of(origin))
-        self._todo_read = PaneReading(lambda: todo_of(origin), self._show_todo)
+        self._contract = PaneReading(lambda: queries.contract_of(origin))
+        self._given = PaneReading(lambda: queries.top_ups_of(origin))
+        self._history = PaneReading(lambda: queries.history_of(origin))
+        self._todo_read = PaneReading(lambda: queries.todo_of(origin, WINDOW), self._show_todo)
         self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
         self._newest: tuple[AttemptView, ...] = ()
         self.tab = next(iter(self.TABS))
@@ -115,9 +96,8 @@ class OriginScreen(LaneScreen, TabScreen):
         self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
         self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
-        self._list = LogList(
-            self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon, newest_on_top=True
-        )
+        self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
+        self._list.newest_on_top = True
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)
@@ -143,7 +123,6 @@ class OriginScreen(LaneScreen, TabScreen):
         return self._lane.size.width
 
     def show_live(self) -> None:
-        """When the pages in view are asked for."""
         seen = frozenset(self._todo.visible_keys)
         lines = self._todo_lines(one for one in enumerate(self._todo_read.value or (), 1) if one[1].url in seen)
         self._todo.update_rows(rows_of(TODO, lines, present(self.console.clock)))
@@ -155,11 +134,9 @@ class OriginScreen(LaneScreen, TabScreen):
         self.console.read_soon()
 
     def focus_main(self) -> None:
-        """The attempts; where there is one column, the pane that is shown."""
         self.set_focus(self.query_one(f"#{self.tab}" if self.has_class("-narrow") else "#attempts"))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The pane that has the focus is the one that is shown where there is one column."""
         if event.widget.id in self.TABS and event.widget is self.focused:
             self.show_tab(str(event.widget.id))
 
@@ -180,7 +157,6 @@ class OriginScreen(LaneScreen, TabScreen):
             self._go_to_tab("lane")
 
     def action_open_lane(self) -> None:
-        """Enter on the lane."""
         self.console.go_to(Where.timeline, (self._origin,))
 
     def action_go_to(self, step: int) -> None:
@@ -214,21 +190,20 @@ class OriginScreen(LaneScreen, TabScreen):
 
     def _head(self) -> Sequence[Line]:
         console, view = self.console, self._view()
-        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
-        return [] if view is None else [head_line(view, now, run, zone, console.live_state.who, self._contract.value)]
+        now, zone, live = console.clock.wall_ms(), console.clock.zone, console.live_state
+        return [] if view is None else [rows.head_line(view, now, live.run, zone, live.who, self._contract.value)]
 
     def _state(self) -> Sequence[Line]:
         console, view, history = self.console, self._view(), self._history.value
         if view is None:
-            return unknown_lines(self._origin) if self.has_read else []
+            return rows.unknown_lines(self._origin) if self.has_read else []
         if history is None:
             return []
-        meter = console.live_state.meters.get(view.origin)
-        line = meter.line(console.live_state.counted_ms(), RATE_WIDTH) if meter else []
+        live, meter = console.live_state, console.live_state.meters.get(view.origin)
+        line = meter.line(live.counted_ms(), RATE_WIDTH) if meter else []
         suspicion = suspect(self._origin, history.refused, self._newest)
-        given, run, contract = self._given.value or (), console.live_state.run, self._contract.value
-        past = OriginContext(history, given, run, contract, suspicion)
-        return state_lines(view, past, console.clock.wall_ms(), console.clock.zone, line, self.key_names)
+        past = rows.OriginContext(history, self._given.value or (), live.run, self._contract.value, suspicion)
+        return rows.state_lines(view, past, console.clock.wall_ms(), console.clock.zone, line, self.key_names)
 
     def show_titles(self) -> None:
         """Whether the attempts follow, which the wheel changes, too."""
@@ -256,9 +231,8 @@ class OriginScreen(LaneScreen, TabScreen):
     def situation(self) -> Situation:
         """This origin, and the URL under the cursor."""
         view = self._view()
-        url = self._url()
         origins, failed = ((view,), view.failed) if view is not None else ((), 0)
-        return Situation(Where.origin, origins=origins, urls=(url,) if url else (), failed=failed)
+        return Situation(Where.origin, origins=origins, urls=tuple(filter(None, (self._url(),))), failed=failed)
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin))
@@ -273,7 +247,6 @@ class OriginScreen(LaneScreen, TabScreen):
         return url_of(line) if line is not None else ""
 
     def go_to_pane(self, step: int) -> None:
-        """Where one tab is seen at a time, to the next one."""
         if self.has_class("-narrow") and not isinstance(self.focused, Input):
             names = list(self.TABS)
             self._go_to_tab(names[(names.index(self.tab) + step) % len(names)])
@@ -281,7 +254,6 @@ class OriginScreen(LaneScreen, TabScreen):
             super().go_to_pane(step)
 
     def open_filter(self, text: str) -> None:
-        """Filters the list that is seen; where none is, the attempts."""
         if self.tab == "state" and self.has_class("-narrow"):
             self._go_to_tab("attempts")
         super().open_filter(text)
@@ -289,8 +261,9 @@ class OriginScreen(LaneScreen, TabScreen):
     @handles("view.problems")
     def _show_problems(self) -> None:
         self._see_attempts()
-        keyset = self._list.keyset
-        self._look(keyset.anew(Severity(not keyset.problems_only)), keep=False)
+        self._list.look(self._list.keyset.anew(Severity(not self._list.keyset.problems_only)))
+        self.show_titles()
+        self.console.read_soon()
 
     @handles("log.next_error", True)
     @handles("log.previous_error", False)
@@ -311,14 +284,8 @@ class OriginScreen(LaneScreen, TabScreen):
             self.console.go_to(Where.url, self._url())
 
     def _see_attempts(self) -> None:
-        """What is done to the attempts is seen."""
         if self.has_class("-narrow") and self.tab != "attempts":
             self._go_to_tab("attempts")
-
-    def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
-        self._list.look(keyset, keep=keep)
-        self.show_titles()
-        self.console.read_soon()
 
 
 class RobotsLines(LongLines):
@@ -351,7 +318,7 @@ class RobotsLines(LongLines):
     def _row(self, index: int) -> list[Piece]:
         if self._sheet is None:
             return super()._row(index)
-        line = text_line(self._sheet, index + 1, self._decided, obeyed=self._obeyed)
+        line = rows.text_line(self._sheet, index + 1, self._decided, obeyed=self._obeyed)
         return next(iter(lay_out_line(line, self._width)), [])
 
 
@@ -367,7 +334,7 @@ class RobotsScreen(ConsoleScreen):
         """`origin` is raw text as stored; `url` is the one that is judged, empty for none."""
         super().__init__()
         self._origin, self._url = origin, url
-        self._contract = PaneReading(lambda: contract_of(self._origin))
+        self._contract = PaneReading(lambda: queries.contract_of(self._origin))
         self._file = PaneReading(self._ask_file, lambda _: self._judge())
         self.reads = (self._contract, self._file)
         self._fetched_at: int | None = None
@@ -385,11 +352,11 @@ class RobotsScreen(ConsoleScreen):
         view = self._view()
         if view is not None and not self.frozen:
             self._fetched_at = view.robots_fetched_at
-        return None if self._fetched_at is None else robots_file(self._origin, self._fetched_at)
+        return None if self._fetched_at is None else queries.robots_file(self._origin, self._fetched_at)
 
     def _judge(self) -> None:
         sheet = self._file.latest
-        self._decision = decide(sheet, self._url) if sheet is not None and self._url else None
+        self._decision = rows.decide(sheet, self._url) if sheet is not None and self._url else None
 
     def show_live(self) -> None:
         view, sheet = self._view(), self._file.latest
@@ -408,10 +375,10 @@ class RobotsScreen(ConsoleScreen):
         if view is None:
             return []
         now, zone = clock.wall_ms(), clock.zone
-        lines = robots_lines(view, self._file.latest, self._url, self._decision, now, zone, self.key_names)
-        lines += ["", clock_line(view, now, contract)]
+        lines = rows.robots_lines(view, self._file.latest, self._url, self._decision, now, zone, self.key_names)
+        lines += ["", rows.clock_line(view, now, contract)]
         if contract is not None:
-            lines += ["", *contract_lines(contract, view, now, zone, self.key_names)]
+            lines += ["", *rows.contract_lines(contract, view, now, zone, self.key_names)]
         return lines
 
     def _view(self) -> OriginView | None:
@@ -437,14 +404,13 @@ class RobotsScreen(ConsoleScreen):
             self.query_one(EntryLine).open(use, "URL or path", "", "/path?query, or the whole URL")
 
     def _try(self, text: str) -> None:
-        url = wanted_url(self._origin, text.strip())
-        if not url:
+        if url := rows.wanted_url(self._origin, text.strip()):
+            self._url = url
+            self._judge()
+            self.show_live()
+            self.show_facts()
+        else:
             self.console.tell("no", f"{text} is no URL of {host_of(self._origin)}", "warning")
-            return
-        self._url = url
-        self._judge()
-        self.show_live()
-        self.show_facts()
 
     def _tried(self, text: str) -> None:
         self.focus_main()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell, note, status_cell
 from tui_crawler.console.panes.notice import ReportedError
-from tui_crawler.console.urls.cells import bare_host, host_of, origin_of, path_of
+from tui_crawler.console.urls.cells import host_cell, origin_of, path_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.text import shown
@@ -46,7 +46,7 @@ def line_of(event: Event) -> EventLine:
 
             mark, line, of_url = action_mark(event), command_line_of(event), "://" in target and " " not in target
             name = origin_of(target)
-            host = Styled(host_of(name), short=bare_host(name)) if of_url else Styled("operator", "muted")
+            host = host_cell(name, "") if of_url else Styled("operator", "muted")
             what = Styled(f"{mark.glyph} {event.action.replace('_', ' ')}", mark.role)
             end = Styled(f"  {event.error or mark.word}", "error" if event.error else "muted")
             about = Styled(line or target, "accent" if line else "")
@@ -56,7 +56,7 @@ def line_of(event: Event) -> EventLine:
             return EventLine(event, ("trouble", key), at, host, what, Styled(text, "error"), "")
         case _:  # an attempt, whose record is not loaded before the first paint
             name, what, status, took = event.origin, exit_cell(event.exit_code), event.http_status, event.response_ms
-            host, path = Styled(host_of(name), short=bare_host(name)), path_of(event.url, name)
+            host, path = host_cell(name, ""), path_of(event.url, name)
             return EventLine(event, event.attempt_id, event.ended_at, host, what, path, note(event), status, took)
 
 

@@ -76,7 +76,6 @@ class EventsPane(ReachesConsole, CrawlTable):
         return ""
 
     def go_to_problem(self, *, older: bool) -> bool:
-        """Puts the cursor on the next older (or newer) problem; False when there is none."""
         return go_to_problem(self, self._problems(), older=older)
 
     def _problems(self) -> Set[Hashable]:
@@ -112,18 +111,14 @@ class EventsPane(ReachesConsole, CrawlTable):
 
 
 def go_to_problem(table: CrawlTable, bad: Set[Hashable], *, older: bool) -> bool:
-    """Puts the cursor of a table (newest first) on the next row whose key is `bad`; False when there is none."""
     problems = [index for index, key in enumerate(table.row_order) if key in bad]
     here = table.cursor_index
-    first = not table.has_focus and here in problems and here == 0 and older
-    if first:
-        target: int | None = here
-    elif older:
-        target = next((index for index in problems if index > here), None)
+    if older:
+        first = 0 if here == 0 and not table.has_focus else here + 1  # the newest row was not gone to yet
+        target = next((index for index in problems if index >= first), None)
     else:
         target = next((index for index in reversed(problems) if index < here), None)
-    if target is None:
-        return False
-    table.move_cursor(index=target)
-    table.focus()
-    return True
+    if target is not None:
+        table.move_cursor(index=target)
+        table.focus()
+    return target is not None

@@ -53,7 +53,6 @@ class OverviewFilter:
 
     @property
     def narrows(self) -> bool:
-        """Whether it may leave origins out."""
         return bool(self.needle) or self.problems
 
 
@@ -79,7 +78,6 @@ def arrange(
 
 
 def read_origin_needle(text: str) -> ParsedFilter:
-    """Reads a filter of origins."""
     return read_needle(text, frozenset({"worker"}))
 
 

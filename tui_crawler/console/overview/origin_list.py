@@ -42,8 +42,6 @@ class OriginList:
         self._ordered_at = -ORDER_MS
         self._cell = 0
 
-    # what changes
-
     def changed(self, origins: Set[str]) -> None:
         """These are others now; the rows of those in view are made anew."""
         self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
@@ -65,8 +63,6 @@ class OriginList:
         self._rows.clear()
         return True
 
-    # the rows
-
     def tick(self) -> None:
         """Makes rows in view anew that count down, or that came into view since they changed; once in a cell of their
         small graphs all."""
@@ -79,24 +75,24 @@ class OriginList:
 
     def put_visible(self) -> None:
         """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
-        origins = self._console.live_state.origins
-        seen = [str(key) for key in self.table.visible_keys if key in self._dirty]
-        self._put(origins[name] for name in seen if name in origins)
+        self._put_named([str(key) for key in self.table.visible_keys if key in self._dirty])
 
     def put_all(self) -> None:
-        """Makes all rows anew whose origins changed."""
+        self._put_named([*self._dirty])
+
+    def _put_named(self, names: Iterable[str]) -> None:
         origins = self._console.live_state.origins
-        self._put([origins[name] for name in self._dirty if name in origins])
+        self._put(origins[name] for name in names if name in origins)
 
     def _put(self, views: Iterable[OriginView]) -> None:
-        console = self._console
-        live, moment, mono = console.live_state, present(console.clock), console.live_state.counted_ms()
+        live, moment = self._console.live_state, present(self._console.clock)
+        mono = live.counted_ms()
         for view in views:
             meter = live.meters.get(view.origin)
             line = OriginLine(
                 view,
                 live.run,
-                you=console.live_state.who,
+                you=live.who,
                 suspected=view.origin in self.suspicions,
                 in_flight=live.in_flight(view),
                 twin=twin_of(view.origin) in live.origins,
@@ -108,16 +104,12 @@ class OriginList:
             self._dirty.discard(view.origin)
             self.table.update_row(row)
 
-    # the order
-
     @property
     def order_is_due(self) -> bool:
-        """Whether the order has held long enough, and no key was pressed for as long."""
         return min(self._console.clock.mono_ms() - self._ordered_at, self._console.idle_ms()) >= ORDER_MS
 
     @property
     def ordered(self) -> bool:
-        """Whether there is an order that holds."""
         return self._ordered_at >= 0
 
     def begin(self) -> None:
@@ -147,14 +139,12 @@ class OriginList:
             self.put_visible()
 
     def _nothing(self) -> str:
-        if self._console.live_state.origins:
-            what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
-            return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
-        if self._console.live_state.hosting.starting:
+        if self._console.live_state.hosting.starting and not self._console.live_state.origins:
             return "The crawl is starting."
-        return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
-
-    # going to a row
+        what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
+        nothing = "No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys"
+        known = self._console.live_state.origins
+        return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}" if known else nothing)
 
     def go_to_match(self, text: str, *, forward: bool) -> None:
         """Goes on from the selected row to the next that fits a filter, round the end."""

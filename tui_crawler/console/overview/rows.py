@@ -90,8 +90,7 @@ def _why(_: object, line: OriginLine, present: Present) -> Cell:
     return (*trap, Styled(idle or requesting(line.view), "muted"))
 
 
-def _rate(line: OriginLine) -> Styled:
-    return Styled(sparkline(line.rate, RATE_CELLS), "active", short=sparkline(line.rate, _FEW_CELLS))
+_SOON_MS, _LATE_MS = 50, 5_000
 
 
 def _latency(line: OriginLine) -> Styled:
@@ -101,9 +100,6 @@ def _latency(line: OriginLine) -> Styled:
     return Styled(whole, "client", short=short)
 
 
-_SOON_MS, _LATE_MS = 50, 5_000
-
-
 def requesting(view: OriginView) -> str:
     """What an origin does when nothing holds it up; raw text."""
     return f"requesting {path_of(view.in_flight_url, view.origin)}"
@@ -111,10 +107,10 @@ def requesting(view: OriginView) -> str:
 
 def patience_cell(view: OriginView) -> Styled:
     """Patience as dots: filled for what is left."""
-    numbers = f"{view.patience}/{view.patience_max}"
     role = "warning" if view.patience else "error"
     if view.patience >= view.patience_max:
         role = "faint" if view.ended else "muted"
+    numbers = f"{view.patience}/{view.patience_max}"
     return Styled(patience_dots(view.patience, view.patience_max), role, short=numbers)
 
 
@@ -124,20 +120,21 @@ def patience_parts(view: OriginView) -> tuple[Styled, ...]:
     return (Styled(number, dots.role),) if dots.text == dots.short else (dots, Styled(f" {number}", "muted"))
 
 
+_RAISED = (DelayReason.rate_limit, DelayReason.retry_after, DelayReason.robots_unreachable)
+_LETTERS: Mapping[str, tuple[str, str]] = {
+    DelayReason.crawl_delay: ("R", ""),
+    DelayReason.operator: ("✎", "accent"),
+    DelayReason.lowered: ("▼", "accent"),
+    **dict.fromkeys(_RAISED, ("▲", "warning")),
+}
+
+
 def delay_cell(view: OriginView) -> Styled:
     """The delay, with `R` when robots.txt sets it, `▲` when it was raised, `✎` when the operator did; `▼`: lowered
     by the operator, while a longer wait is still under way."""
     if not view.delay_ms:
         return Styled("-", "faint")
-    letters: dict[str, tuple[str, str]] = {
-        DelayReason.crawl_delay: ("R", ""),
-        DelayReason.rate_limit: ("▲", "warning"),
-        DelayReason.retry_after: ("▲", "warning"),
-        DelayReason.robots_unreachable: ("▲", "warning"),
-        DelayReason.operator: ("✎", "accent"),
-        DelayReason.lowered: ("▼", "accent"),
-    }
-    letter, role = letters.get(view.delay_reason, (" ", ""))
+    letter, role = _LETTERS.get(view.delay_reason, (" ", ""))
     return Styled(f"{seconds(view.delay_ms)}{letter}", role)
 
 
@@ -183,7 +180,9 @@ OVERVIEW: Relation[OriginLine] = Relation(
         Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 6, "right", 6, value=_of("delay")),
         Column("next", "NEXT", lambda _, line, at: next_cell(line.view, at.now), 6, 5, "right", value=_of("next")),
         Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word", value=_of("exit")),
-        Column("rate", "RATE", shown.by_record(_rate), RATE_CELLS, 14, value=lambda line: sum(filter(None, line.rate))),
+        Column("rate", "RATE", lambda _, line, __: Styled(sparkline(line.rate, RATE_CELLS), "active",
+                                                          short=sparkline(line.rate, _FEW_CELLS)),
+               RATE_CELLS, 14, value=lambda line: sum(filter(None, line.rate))),
         Column("latency", "LATENCY", shown.by_record(_latency), RATE_CELLS, 15,
                value=lambda line: max(filter(None, line.latency), default=None)),
         Column("took", "TOOK", shown.words(seconds, "", "faint"), 6, 9, "right",

@@ -36,7 +36,7 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
-from tui_crawler.text.glyphs import ASCENDING, DESCENDING, StateGlyph
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.standing import severity, standing
 
@@ -56,7 +56,6 @@ Sorts = TypeVar("Sorts", bound=Callable[..., None])
 
 
 def _handles_orders(method: Sorts) -> Sorts:
-    """Marks the method that orders by a column."""
     for column in (column for column, (key, _) in ORDERS.items() if key):
         handles(f"sort.{column}", column)(method)
     return method
@@ -74,7 +73,6 @@ class OriginStrip(Bar, can_focus=False):
             self.origin = origin
 
     def __init__(self) -> None:
-        """Shows nothing yet."""
         super().__init__(id="origin-strip")
         self._names: list[str] = []
         self._origins: Mapping[str, OriginView] = {}
@@ -83,31 +81,26 @@ class OriginStrip(Bar, can_focus=False):
         """Shows how these stand; not `wanted`: all of them have a row in view, or there is no room."""
         self.display = wanted
         self._origins = origins
+        if wanted and len(self._names) != len(origins):  # an origin is never taken away
+            self._names = sorted(origins, key=lambda name: name.partition("://")[2])
         if wanted:
-            if len(self._names) != len(origins):  # an origin is never taken away
-                self._names = sorted(origins, key=lambda name: name.partition("://")[2])
             self.lay_out()
 
     def lines_for(self, size: Size) -> Sequence[Line]:
-        """The line."""
         cells = [standing(self._origins[worst]) for worst in self._worst(size.width)]
-        return [tuple(Styled(glyph * len(list(run)), role) for (glyph, role), run in groupby(cells, key=_drawn))]
+        runs = groupby((mark.glyph, mark.role) for mark in cells)
+        return [tuple(Styled(glyph * len(list(run)), role) for (glyph, role), run in runs)]
 
     def on_click(self, event: events.Click) -> None:
-        """Tells which origin was clicked."""
         worst = self._worst(self.size.width)
         if 0 <= event.x < len(worst):
             self.post_message(self.Chosen(worst[event.x]))
 
     def _worst(self, width: int) -> list[str]:
-        """The origin of each cell: the one that stands worst."""
-        each = -(-len(self._names) // max(1, width))
-        groups = (self._names[first : first + each] for first in range(0, len(self._names), max(1, each)))
+        """The origin of each cell: the one in the worst state."""
+        each = max(1, -(-len(self._names) // max(1, width)))
+        groups = (self._names[first : first + each] for first in range(0, len(self._names), each))
         return [min(group, key=lambda name: severity(self._origins[name])) for group in groups]
-
-
-def _drawn(mark: StateGlyph) -> tuple[str, str]:
-    return mark.glyph, mark.role
 
 
 class OverviewScreen(LiveFilterScreen):
@@ -121,7 +114,7 @@ class OverviewScreen(LiveFilterScreen):
     MARKS = "#origins"
 
     def __init__(self, wanted: OverviewFilter | None = None) -> None:
-        """Makes it with nothing read yet. `wanted` is how it begins, by default with the most failures."""
+        """`wanted` is how it begins, by default with the most failures."""
         super().__init__()
         self._begins_with = wanted or OverviewFilter()
         self._sought = ""
@@ -129,7 +122,6 @@ class OverviewScreen(LiveFilterScreen):
         self._nameless_run = self._covered_run = 0
 
     def body(self) -> Iterable[Widget]:
-        """Origins beside the selected one, events below."""
         self._table = CrawlTable(OVERVIEW, placeholder=READING, id="origins", classes="pane")
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
@@ -159,7 +151,6 @@ class OverviewScreen(LiveFilterScreen):
             self._list.disorder()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """The origins are as tall as they need to be at this size."""
         self._shared_height.begin()
         self.call_after_refresh(self._make_room)
 
@@ -167,8 +158,6 @@ class OverviewScreen(LiveFilterScreen):
         """Another screen lies over it; a dialog does not count, it goes on under it."""
         if not self.on_top:
             self._list.disorder()
-
-    # what is shown
 
     def _of_selected(self, ask: Callable[[str], Ask[Read]]) -> Ask[Read] | None:
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
@@ -197,7 +186,6 @@ class OverviewScreen(LiveFilterScreen):
         self._list.changed(live_state.take_news())
 
     def _tell_given_up(self) -> None:
-        """Tells of origins that gave up, all those of the last minute in one notice."""
         gave_up, now = self.console.live_state.gave_up, self.console.clock.mono_ms()
         if not gave_up or gave_up[-1][0] <= self._told_at:
             return
@@ -235,14 +223,12 @@ class OverviewScreen(LiveFilterScreen):
                 self.console.tell("coverage", f"⚠ {coverage.brief}{offer}", "warning")
 
     def show_live(self) -> None:
-        """The order, the selected origin, what operators did and what went wrong."""
         self._events.take_others(self._actions.value or (), self.console.live_state.troubles)
         if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
 
     def tick(self) -> None:
-        """Countdowns of the rows in view, too."""
         if not self.frozen:
             self._list.tick()
         super().tick()
@@ -259,11 +245,8 @@ class OverviewScreen(LiveFilterScreen):
 
     def _order(self, *, anew: bool = False) -> None:
         self._list.order(anew=anew)
-        origins = self.console.live_state.origins
-        wanted = len(origins) > self._table.size.height > 0 and not (
-            self.has_class("-narrow") or self.has_class("-low")
-        )
-        self._strip.tell(origins, wanted=wanted)
+        origins, small = self.console.live_state.origins, self.has_class("-narrow") or self.has_class("-low")
+        self._strip.tell(origins, wanted=len(origins) > self._table.size.height > 0 and not small)
         self.show_titles()
         self._make_room()
 
@@ -275,11 +258,9 @@ class OverviewScreen(LiveFilterScreen):
             self._shared_height.take(max(rows + FRAME, least), all_of_it=not rows or self.has_class("-low"))
 
     def show_titles(self) -> None:
-        wanted = self._list.wanted
-        known = len(self.console.live_state.origins)
-        parts = ["Origins"]
+        wanted, parts = self._list.wanted, ["Origins"]
+        shown, known = self._table.row_count, len(self.console.live_state.origins)
         if known:
-            shown = self._table.row_count
             parts.append(count(known) if shown == known else f"{count(shown)} of {count(known)}")
         parts.append(f"by {wanted.sort} {DESCENDING if wanted.descending else ASCENDING}")
         if wanted.needle:
@@ -294,28 +275,23 @@ class OverviewScreen(LiveFilterScreen):
     def _show_selected(self) -> None:
         from tui_crawler.console.overview import summary  # noqa: PLC0415  not before the first paint
 
-        console, live_state, view = self.console, self.console.live_state, self._selected()
-        now, zone = console.clock.wall_ms(), console.clock.zone
+        clock, live, view = self.console.clock, self.console.live_state, self._selected()
         if view is None:
             title(self._summary, "")
-            was_read = live_state.known and not console.live_state.hosting.starting
-            known, narrows = len(live_state.origins), self._list.wanted.narrows
-            self._summary.show(summary.no_origin_lines(was_read, known, narrows, self.key_names))
+            was_read, known = live.known and not live.hosting.starting, len(live.origins)
+            self._summary.show(summary.no_origin_lines(was_read, known, self._list.wanted.narrows, self.key_names))
             self._why.show([])
             return
-        run, flying = console.live_state.run, console.live_state.in_flight(view)
-        meter = console.live_state.meters.get(view.origin)
-        line = meter.line(live_state.counted_ms(), RATE_WIDTH) if meter else []
-        card = self._card.value
+        about = view, clock.wall_ms(), live.run, clock.zone, live.who, live.in_flight(view)
+        meter, card = live.meters.get(view.origin), self._card.value
+        line = meter.line(live.counted_ms(), RATE_WIDTH) if meter else []
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
-        state, words, *more = summary.summary_lines(view, now, run, zone, console.live_state.who, line, flying)
+        state, words, *more = summary.summary_lines(*about, line)
         comes = summary.next_lines(view, self._next.value or "")
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
-        self._why.show([summary.why_line(view, now, run, zone, console.live_state.who, flying)])
-
-    # what is selected
+        self._why.show([summary.why_line(*about)])
 
     def _selected(self) -> OriginView | None:
         return self.console.live_state.origins.get(str(self._table.cursor_key))
@@ -328,24 +304,18 @@ class OverviewScreen(LiveFilterScreen):
 
     @property
     def narrowed(self) -> bool:
-        """Whether origins are left out."""
         return self._list.wanted.narrows
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
-        """Origins also by what no column shows."""
         return tuple(ORDERS) if table is self._table else super().orders(table)
 
     def bring_up_to_date(self, table: CrawlTable) -> None:
-        """All origins that changed, also those out of view."""
         if table is self._table and not self.frozen:
             self._list.put_all()
 
     @property
     def arrangement(self) -> OverviewFilter:
-        """The order and the filter."""
         return self._list.wanted if self.is_mounted else self._begins_with
-
-    # what is done
 
     def open_filter(self, text: str) -> None:
         """Filters the origins; the events in the pane that has the focus."""
@@ -357,14 +327,12 @@ class OverviewScreen(LiveFilterScreen):
             self._open_line("Origins /", self._list.wanted.needle, HINT.replace("  !", " worker:  !"))
 
     def go_to_match(self, forward: bool) -> None:
-        """Goes to the next origin that fits, or to the one before."""
         if self.focused is self._events:
             super().go_to_match(forward)
         else:
             self._list.go_to_match(self._sought, forward=forward)
 
     def clear_filter(self) -> None:
-        """Shows all origins; all events first, if these are filtered."""
         if self._events.needle:
             super().clear_filter()
         else:
@@ -376,7 +344,6 @@ class OverviewScreen(LiveFilterScreen):
             self._arrange(replace(self._list.wanted, needle="", problems=False))
 
     def reverse_order(self) -> None:
-        """Turns the order of the origins round."""
         if self.focused is self._events:
             super().reverse_order()
         else:
@@ -409,10 +376,10 @@ class OverviewScreen(LiveFilterScreen):
         elif column_id in ORDERS:
             self._arrange(replace(self._list.wanted, sort=column_id, descending=natural_direction(column_id)))
         else:
-            keys = {one: self.key_names(f"sort.{one}") if key else "" for one, (key, _) in ORDERS.items()}
-            named = [
-                (one, f"{key if len(key := keys[one]) == 1 else ' '}  {words}") for one, (_, words) in ORDERS.items()
-            ]
+            named = []
+            for one, (key, words) in ORDERS.items():
+                letter = self.key_names(f"sort.{one}") if key else ""
+                named.append((one, f"{letter if len(letter) == 1 else ' '}  {words}"))
             self.app.push_screen(ChooseScreen("Order by", named, self._list.wanted.sort), self._sort_by)
 
     @_handles_orders
@@ -452,7 +419,6 @@ class OverviewScreen(LiveFilterScreen):
 
     @handles("layout.use")
     def _use_layout(self, name: str) -> None:
-        """Shows a layout, or asks for which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
 
         layouts = self.console.memory.file.layouts()
@@ -464,14 +430,11 @@ class OverviewScreen(LiveFilterScreen):
             dialog = ChooseScreen("Layout", [(one, safe(one)) for one in layouts], "")
             self.app.push_screen(dialog, lambda one: self._use_layout(str(one)) if one else None)
 
-    # messages
-
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_selected()
 
     def on_origin_strip_chosen(self, event: OriginStrip.Chosen) -> None:
-        """Goes to the origin that was clicked, if the filter keeps it."""
         self._table.move_cursor(key=event.origin)
         self._table.focus()
 
@@ -485,10 +448,8 @@ class OverviewScreen(LiveFilterScreen):
             self.console.go_to(Where.url, self._events.url_of(event.key))
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
-        """Orders by the column that was clicked; a second click turns the order round."""
-        if event.table is not self._table or event.column_id not in ORDERS:
-            return
-        self._sort_by(event.column_id)
+        if event.table is self._table and event.column_id in ORDERS:
+            self._sort_by(event.column_id)
 
     def _filter(self, text: str) -> None:
         self._sought = text or self._sought

@@ -36,10 +36,8 @@ def why_line(
     view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, in_flight: int | None = None
 ) -> Cell:
     """What an origin does, or why it does nothing, in one line. `in_flight` as `idle_reason` has it."""
-    mark = standing(view)
-    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
-    words = idle or requesting(view)
-    return (Styled(f"{mark.label}", mark.role), Styled("  "), Styled(words, "" if idle else "active"))
+    mark, idle = standing(view), idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
+    return (Styled(mark.label, mark.role), Styled("  "), Styled(idle or requesting(view), "" if idle else "active"))
 
 
 def summary_lines(
@@ -48,17 +46,16 @@ def summary_lines(
     run: RunView | None,
     zone: tzinfo,
     you: str,
+    in_flight: int | None,
     line: Sequence[float | None],
-    in_flight: int | None = None,
 ) -> list[Line]:
     """The selected origin at `now` (epoch ms); `line` is its recent rate, oldest first, `in_flight` as `idle_reason`
     has it."""
-    mark = standing(view)
+    mark, why = standing(view), delay_why(view)
     idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
-    words, why = idle or requesting(view), delay_why(view)
     lines: list[Line] = [
         Styled(mark.label, f"{mark.role} bold"),
-        Paragraph(words, "" if idle else "active", most=3),
+        Paragraph(idle or requesting(view), "" if idle else "active", most=3),
         *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         "",
         fact("patience", *patience_parts(view)),
@@ -81,7 +78,7 @@ def summary_lines(
 
 
 def count_lines(view: OriginView, beside: str = "") -> list[Line]:
-    """The counts of an origin; `beside` stands behind what is done."""
+    """The counts of an origin; `beside` is shown after what is done."""
     return [
         fact("todo", count(view.todo)),
         fact("pending", count(view.pending)),
@@ -101,12 +98,9 @@ def next_lines(view: OriginView, next_url: str) -> list[Line]:
 
 def card_lines(card: OriginSummary) -> list[Line]:
     """How the attempts of the selected origin ended in the newest run, worst first."""
-    lines: list[Line] = []
     worst = sorted(card.exits, key=lambda one: (exit_code_of(one.exit_code) not in FAILURES, -one.run))
-    shown = [one for one in worst if one.run][:_EXITS]
-    if shown:
-        lines += ["", Styled("attempts in this run", "muted")]
-    return lines + [(exit_cell(one.exit_code), Styled(f" ×{count(one.run)}", "muted")) for one in shown]
+    ends = [(exit_cell(one.exit_code), Styled(f" ×{count(one.run)}", "muted")) for one in worst if one.run]
+    return ["", Styled("attempts in this run", "muted"), *ends[:_EXITS]] if ends else []
 
 
 def rate_line(line: Sequence[float | None]) -> Cell:
@@ -143,20 +137,17 @@ def eta_line(view: OriginView, now: int) -> Cell:
 
 
 def no_origin_lines(was_read: bool, known: int, narrowed: bool, keys: KeyNames) -> list[Line]:
-    """What stands there while nothing is selected. Where no filter leaves origins out, their rows are about to come."""
-    if not was_read:
+    """What is shown while nothing is selected. Where no filter leaves origins out, their rows are about to come."""
+    if not was_read or (known and not narrowed):
         return []
-    if known:
-        return [Paragraph(f"{plural(known, 'origin')} known, none passes the filter.", "muted")] if narrowed else []
-    return [Paragraph(f"No origins yet. Press {keys('origin.add')} to add seeds.", "muted")]
+    nothing = f"No origins yet. Press {keys('origin.add')} to add seeds."
+    return [Paragraph(f"{plural(known, 'origin')} known, none passes the filter." if known else nothing, "muted")]
 
 
 def trap_lines(suspicion: TrapSuspicion | None, *, hint: str = "") -> list[Line]:
     """The word, what speaks for it, and what can be done (`hint`); nothing without a suspicion."""
     if suspicion is None:
         return []
-    lines: list[Line] = ["", Styled(TRAP, "warning bold")]
-    lines += [Paragraph(words, "warning", most=3) for words in suspicion.evidence]
-    if suspicion.sample_url:
-        lines.append(Styled(suspicion.sample_url, "faint"))
-    return [*lines, *([Paragraph(hint, "muted", most=2)] if hint else [])]
+    evidence = (Paragraph(words, "warning", most=3) for words in suspicion.evidence)
+    sample = [Styled(suspicion.sample_url, "faint")] if suspicion.sample_url else []
+    return ["", Styled(TRAP, "warning bold"), *evidence, *sample, *([Paragraph(hint, "muted", most=2)] if hint else [])]

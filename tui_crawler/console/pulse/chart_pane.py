@@ -67,7 +67,6 @@ class ChartPane(ReachesConsole, Bar):
                 self.tell(self._charts, self._cursor)
 
     def lines_for(self, size: Size) -> Sequence[Line]:
-        """The chart in this size."""
         one, charts, console = self.chart, self._charts, self.console
         if one is None or charts is None:
             return (Styled(READING, "muted"),)
@@ -75,7 +74,6 @@ class ChartPane(ReachesConsole, Bar):
         return [tuple(Styled(text, role) for text, role in line) for line in lines]
 
     def on_mouse_down(self, event: MouseDown) -> None:
-        """Tells where the pointer is."""
         offset = event.get_content_offset(self)
         if offset is not None:
             share = (offset.x - _SCALE) / max(1, self.size.width - _SCALE)

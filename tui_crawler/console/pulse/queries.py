@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import RARE_MS, SLOW_MS, Ask, asks
+from tui_crawler.console.reading.ask import RARE_MS, SLOW_MS, Ask, reads
 from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, pulse_span
 
 if TYPE_CHECKING:
@@ -19,10 +19,7 @@ class PulseReports(Protocol):
     def pulse(self, of: PulseOf, span: TimeSpan) -> Pulse: ...
 
 
-@asks()
-def pulse(reports: PulseReports, _now: int, of: PulseOf, span: TimeSpan) -> Pulse:
-    """Read the pulse of a span."""
-    return reports.pulse(of, span)
+pulse = reads(PulseReports.pulse)
 
 
 def pulse_of(of: PulseOf, length: int, end: int) -> Ask[Pulse]:

@@ -6,16 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
 
-from tui_crawler.domain.history.pulse import (
-    HOUR_MS,
-    LatencyPhase,
-    MarkKind,
-    Pulse,
-    PulseCount,
-    PulseMark,
-    PulseOf,
-    PulseScope,
-)
+from tui_crawler.domain.history.pulse import HOUR_MS, LatencyPhase, MarkKind, Pulse, PulseCount, PulseMark, PulseOf
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
 from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, rate, size
@@ -76,21 +67,19 @@ class Charts:
         pages = self.pages = self._rates(lambda one: one.pages)
         transferred = self.bytes = self._rates(lambda one: one.bytes)
         of_bytes = (Series("bytes", transferred, "redirect"),)
-        whole = pulse.of.scope is PulseScope.crawl
+        whole = pulse.of == PulseOf()
         self.all = (
-            Chart(
-                "pages", "Pages a second", (Series("pages", pages),), amount, lambda place: f"{rate(pages[place])}/s"
-            ),
+            Chart("pages", "Pages a second", (Series("pages", pages),), amount, lambda at: f"{rate(pages[at])}/s"),
             self._of_latency(),
             self._of_failures(),
             *((self._of_states(),) if whole else ()),
             Chart("bytes", "Bytes a second", of_bytes, size, lambda place: f"{size(transferred[place])}/s"),
-            *((self._of_queue(), self._of_lag(), self._of_commits()) if whole else ()),
+            *((self._of_queue(), *self._of_engine()) if whole else ()),
         )
 
     def tell(self, present: Mapping[str, int]) -> None:
         """Take what waits, and how many origins there are of each state, now; gauges are up to a minute old."""
-        if self._follows and present != self._present and self.pulse.of.scope is PulseScope.crawl:
+        if self._follows and present != self._present and self.pulse.of == PulseOf():
             self._present = present
             anew = {one.id: one for one in (self._of_states(), self._of_queue())}
             self.all = tuple(anew.get(one.id, one) for one in self.all)
@@ -106,14 +95,8 @@ class Charts:
         one, begins = self.pulse.counts[place], moment(self.pulse.span.at(place), self.pulse, zone)
         if self.pages[place] is None:
             return f"{begins}  nothing known"
-        words = [
-            begins,
-            f"{rate(self.pages[place])}/s",
-            f"{size(self.bytes[place])}/s",
-            f"p50 {phase(self.p50[place])}",
-            f"{plural(one.failed if one else 0, 'failure')}{_codes(one)}",
-        ]
-        return "  ".join(words)
+        rates = f"{rate(self.pages[place])}/s  {size(self.bytes[place])}/s  p50 {phase(self.p50[place])}"
+        return f"{begins}  {rates}  {plural(one.failed if one else 0, 'failure')}{_codes(one)}"
 
     def marks_at(self, place: int) -> tuple[PulseMark, ...]:
         """What happened in a step."""
@@ -143,17 +126,18 @@ class Charts:
 
     def _of_failures(self) -> Chart:
         found = [{} if one is None else one.by_group() for one in self.pulse.counts]
-        minutes = [seconds / 60 for seconds in self._seconds]
         series = []
         for group, glyph in EXIT_GROUPS.items():
             if any(by_group.get(group) for by_group in found):
-                pairs = zip(found, minutes, strict=True)
-                values = tuple(by_group.get(group, 0) / span if span else None for by_group, span in pairs)
+                pairs = zip(found, self._seconds, strict=True)
+                values = tuple(one.get(group, 0) / (seconds / 60) if seconds else None for one, seconds in pairs)
                 series.append(Series(group, values, glyph.role, Form.layer))
-        failed = [0 if one is None else one.failed for one in self.pulse.counts]
-        return Chart(
-            "failures", "Failures a minute", tuple(series), amount, lambda place: f"{count(failed[place])} failed"
-        )
+
+        def says(place: int) -> str:
+            one = self.pulse.counts[place]
+            return f"{count(0 if one is None else one.failed)} failed"
+
+        return Chart("failures", "Failures a minute", tuple(series), amount, says)
 
     def _gauge(self, field: str, present: str = "") -> Values:
         """A gauge by step; between two of its minutes, where steps are shorter, it is as it was. In the newest it is
@@ -187,18 +171,17 @@ class Charts:
 
         return Chart("queue", "Pages that wait", series, amount, says)
 
-    def _of_lag(self) -> Chart:
-        lag = self._gauge("lag_ms")
-        series = (Series("worst", lag, "network"),)
-        return Chart("lag", "Event loop late by", series, phase, lambda place: phase(lag[place]))
-
-    def _of_commits(self) -> Chart:
-        took, jobs = self._gauge("commit_ms"), self._gauge("commit_jobs")
+    def _of_engine(self) -> tuple[Chart, Chart]:
+        lag, took, jobs = (self._gauge(name) for name in ("lag_ms", "commit_ms", "commit_jobs"))
 
         def says(place: int) -> str:
             return f"{phase(took[place])}  largest of {_whole(jobs[place])}"
 
-        return Chart("commits", "Longest commit", (Series("ms", took, "local"),), phase, says)
+        late = (Series("worst", lag, "network"),)
+        return (
+            Chart("lag", "Event loop late by", late, phase, lambda place: phase(lag[place])),
+            Chart("commits", "Longest commit", (Series("ms", took, "local"),), phase, says),
+        )
 
 
 def _whole(number: float | None) -> str:

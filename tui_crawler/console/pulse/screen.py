@@ -46,7 +46,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
     LIVE = (JOB_NAMES,)
 
     def __init__(self) -> None:
-        """Follows the present of the whole crawl, over an hour."""
         super().__init__()
         self._of = PulseOf()
         self.span, self._chosen = SpanView(HOUR_MS), False
@@ -56,7 +55,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._first = 0  # the first of the charts that have room
 
     def body(self) -> Iterable[Widget]:
-        """The charts, and the line that reads them."""
         self._panes = [ChartPane(name) for name in _CHARTS]
         self._reading = Lines(id="pulse-reading", still=True)
         yield Vertical(Grid(*self._panes, id="pulse-charts"), self._reading, id="body")
@@ -65,8 +63,8 @@ class PulseScreen(SpanActions, ConsoleScreen):
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
     def _ask_pulse(self) -> Ask[Pulse]:
-        """The span; of one that follows the present the next step when it begins."""
-        return pulse_of(self._of, self.span.length, self.span.end if self.span.end is not None else self.present())
+        end = self.span.end if self.span.end is not None else self.present()
+        return pulse_of(self._of, self.span.length, end)
 
     def _take(self, pulse: Pulse) -> None:
         now = self.console.clock.wall_ms()
@@ -78,7 +76,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._show()
 
     def fit(self, size: Size) -> None:
-        """As many charts as have room."""
         super().fit(size)
         self._place_charts(size)
         self._show()
@@ -86,25 +83,23 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def show_titles(self) -> None:
         """The line that reads the charts, which says whether they are held still."""
         if self._charts is not None and self.is_mounted:
-            at = None if self.span.cursor is None else self._charts.pulse.span.nearest(self.span.cursor)
-            self._reading.show([self._reading_line(self._charts, at)])
+            self._reading.show([self._reading_line(self._charts, self._cursor_step(self._charts))])
+
+    def _cursor_step(self, charts: Charts) -> int | None:
+        return None if self.span.cursor is None else charts.pulse.span.nearest(self.span.cursor)
 
     def _place_charts(self, size: Size) -> None:
         shown = [pane for pane in self._panes if self._charts is None or pane.chart is not None or not pane.is_mounted]
-        for pane in self._panes:
-            pane.display = False
-        columns = 1 if size.width < WIDE_ENOUGH else 2
-        room = columns * max(1, (size.height - 4) // CHART_LINES)
+        room = (1 if size.width < WIDE_ENOUGH else 2) * max(1, (size.height - 4) // CHART_LINES)
         self._first = max(0, min(self._first, len(shown) - room))
-        for pane in shown[self._first : self._first + room]:
-            pane.display = True
+        for pane in self._panes:
+            pane.display = pane in shown[self._first : self._first + room]
 
     def _show(self) -> None:
         charts = self._charts
         if charts is None or not self.is_mounted:
             return
-        at = None if self.span.cursor is None else charts.pulse.span.nearest(self.span.cursor)
-        before = [pane.chart is None for pane in self._panes]
+        at, before = self._cursor_step(charts), [pane.chart is None for pane in self._panes]
         for pane in self._panes:
             pane.tell(charts, at)
         if before != [pane.chart is None for pane in self._panes]:
@@ -118,20 +113,19 @@ class PulseScreen(SpanActions, ConsoleScreen):
         marks = [] if at is None else [mark_words(mark, zone) for mark in charts.marks_at(place)]
         said = "  ".join([charts.reading(place, zone), *marks[-2:]])
         hidden = sum(not pane.display and pane.chart is not None for pane in self._panes)
-        words = [
-            *(["a sample of attempts"] if pulse.sampled else []),
+        words = (
+            "a sample of attempts" if pulse.sampled else "",
             title_of(pulse),
             f"span {coarse(self.span.length)}",
             self.frozen_words or self.span.words,
-            *([f"{self.key_names('focus.next')}: {hidden} more"] if hidden else []),
-        ]
-        return Split(Styled(said, "strong"), Styled(" · ".join(words), "muted"))
+            f"{self.key_names('focus.next')}: {hidden} more" if hidden else "",
+        )
+        return Split(Styled(said, "strong"), Styled(" · ".join(filter(None, words)), "muted"))
 
     def situation(self) -> Situation:
         return Situation(Where.pulse, newer=not self.span.follows)
 
     def chosen(self) -> Mapping[str, str]:
-        """Of what, and over which span."""
         return {
             "of": f"{self._of.scope.name} {self._of.name}" if self._of.name else "",
             "span": str(self.span.length) if self.span.length != HOUR_MS else "",
@@ -147,18 +141,15 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
 
     def go_to_pane(self, step: int) -> None:
-        """Goes to the next chart, also to one that has no room now."""
         panes = [pane for pane in self._panes if pane.chart is not None]
-        if not panes:
-            return
-        here = panes.index(self.focused) if self.focused in panes else 0
-        goal = (here + step) % len(panes)
-        if not panes[goal].display:
-            room = sum(pane.display for pane in panes)
-            self._first = goal // room * room
-            self._place_charts(self.size)
-        panes[goal].focus()
-        self._show()
+        if panes:
+            goal = ((panes.index(self.focused) if self.focused in panes else 0) + step) % len(panes)
+            if not panes[goal].display:
+                room = sum(pane.display for pane in panes)
+                self._first = goal // room * room
+                self._place_charts(self.size)
+            panes[goal].focus()
+            self._show()
 
     def present(self) -> int:
         return self.console.clock.wall_ms()
@@ -171,7 +162,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self.tell_footer()
 
     def on_chart_pane_pressed(self, event: ChartPane.Pressed) -> None:
-        """Puts the cursor where a chart was clicked."""
         if self._charts is not None:
             self.action_move_to(int(event.share * len(self._charts.pulse.counts)))
 
@@ -188,7 +178,12 @@ class PulseScreen(SpanActions, ConsoleScreen):
         for."""
         scope, _, name = typed.strip().partition(" ")
         if not typed.strip():
-            self._ask()
+            from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before it is needed
+
+            names = scopes_of(self.console.live_state)[:_OFFERED]
+            here = f"{self._of.scope.name} {self._of.name}".strip()
+            dialog = ChooseScreen("Pulse of", [(one, one) for one in names], here)
+            self.app.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
         elif scope == PulseScope.crawl.name or (scope in PulseScope.__members__ and name):
             self._of = PulseOf(PulseScope[scope], name.strip()) if name else PulseOf()
             self._charts, self._first = None, 0
@@ -196,16 +191,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         else:
             self.console.tell("no", "crawl, origin NAME, job NAME or worker NAME", "warning")
 
-    def _ask(self) -> None:
-        from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before it is needed
-
-        names = scopes_of(self.console.live_state)
-        current = f"{self._of.scope.name} {self._of.name}".strip()
-        dialog = ChooseScreen("Pulse of", [(name, name) for name in names[:_OFFERED]], current)
-        self.app.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
-
     def open_selected(self) -> None:
-        """The log at the moment of the cursor."""
         if self._charts is not None:
             pulse, cursor = self._charts.pulse, self.span.cursor
             at = pulse.span.at(self._charts.last if cursor is None else pulse.span.nearest(cursor))

@@ -70,6 +70,23 @@ def asks(
     return made
 
 
+def reads(
+    report: Callable[Concatenate[Any, P], T], every_ms: int = SLOW_MS, *, by_time: bool = False
+) -> Callable[P, Ask[T]]:
+    """Make a method of the reports into what makes the ask for what it returns."""
+    parameters = signature(report)
+
+    def read(reports: Any, _now: int, *about: Any) -> T:
+        return cast("T", getattr(reports, report.__name__)(*about))
+
+    def ask(*about: P.args, **named: P.kwargs) -> Ask[T]:
+        bound = parameters.bind(None, *about, **named)
+        bound.apply_defaults()
+        return Ask(read, bound.args[1:], every_ms, by_time)
+
+    return ask
+
+
 @dataclass(frozen=True, slots=True)
 class NewsAsk(Ask[tuple[T, ...]]):
     """Rows that came since the last reading. They are told once; nothing is kept of them."""

@@ -61,7 +61,6 @@ class ReplayBar(Bar, can_focus=False):
         self._state: PlayerState | None = None
 
     def catch_up(self) -> None:
-        """Show how the replay is now."""
         state = self._player.state
         if state != self._state:
             self._state = state

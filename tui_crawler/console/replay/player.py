@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.domain.history.replayed import ReplayGoal, ReplayMoment, ReplaySpan
-from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.record import dataclass, field, replace
 from tui_crawler.text.format import time_meant
 from tui_crawler.text.glyphs import StateGlyph
 
@@ -46,62 +46,50 @@ class ReplayPlayer:
         self._clock = clock
         self._lock = threading.Lock()
         self._goal: ReplayGoal | None = ReplayGoal(at=0)
-        self._moment, self._span = ReplayMoment(), ReplaySpan()
-        self._speed: float = 1
-        self._playing_since: tuple[int, int] | None = None  # monotonic ms, and the moment then
-
-    # asked by the screen
-
-    @property
-    def state(self) -> PlayerState:
-        """How it stands."""
-        with self._lock:
-            playing = self._playing_since is not None
-            return PlayerState(self._moment, self._span, self._speed, playing, self._goal is not None)
+        self._since = 0, 0  # from when on time passes: monotonic ms, and the moment then
+        self.state = PlayerState()
 
     @property
     def at(self) -> int:
         """The time of what is shown (epoch ms)."""
-        return self._moment.at
+        return self.state.moment.at
+
+    def _pass_on(self, *, playing: bool, speed: float) -> None:
+        self.state = replace(self.state, playing=playing, speed=speed)
+        self._since = self._clock.mono_ms(), self.at
+
+    # asked by the screen
 
     def go(self, goal: ReplayGoal) -> None:
-        """Goes there in place of where it was on the way to."""
         with self._lock:
-            self._goal = goal
+            self._goal, self.state = goal, replace(self.state, under_way=True)
 
     def play(self, playing: bool | None = None) -> None:
-        """Lets time pass, or holds it still; None: the other of both."""
         with self._lock:
-            wanted = self._playing_since is None if playing is None else playing
-            self._playing_since = (self._clock.mono_ms(), self._moment.at) if wanted else None
+            self._pass_on(playing=not self.state.playing if playing is None else playing, speed=self.state.speed)
 
     def run_at(self, speed: float) -> None:
         """So many times as fast."""
         with self._lock:
-            self._speed = speed
-            if self._playing_since is not None:
-                self._playing_since = self._clock.mono_ms(), self._moment.at
+            self._pass_on(playing=self.state.playing, speed=speed)
 
     # asked by the thread that reads
 
     def wanted(self) -> ReplayGoal | None:
         """Where to go now; None: nowhere."""
         with self._lock:
-            if self._goal is not None or self._playing_since is None:
+            if self._goal is not None or not self.state.playing:
                 return self._goal
-            since, at = self._playing_since
-            return ReplayGoal(at=at + round((self._clock.mono_ms() - since) * self._speed))
+            since, at = self._since
+            return ReplayGoal(at=at + round((self._clock.mono_ms() - since) * self.state.speed))
 
     def arrived(self, goal: ReplayGoal, moment: ReplayMoment, span: ReplaySpan) -> None:
         """It was taken to a goal; at the end it stops playing."""
         with self._lock:
-            self._moment, self._span = moment, span
             if self._goal == goal:
-                self._goal = None
-                if self._playing_since is not None:
-                    self._playing_since = self._clock.mono_ms(), moment.at
-            if moment == span.last:
-                self._playing_since = None
+                self._goal, self._since = None, (self._clock.mono_ms(), moment.at)
+            playing, under_way = self.state.playing and moment != span.last, self._goal is not None
+            self.state = replace(self.state, moment=moment, span=span, playing=playing, under_way=under_way)
 
 
 class ReplayClock:
@@ -155,7 +143,6 @@ class ReplayControls(Handles):
 
     @handles("replay.open")
     def open(self) -> None:
-        """Shows the run at hand again, in the place of this console until that is left."""
         run = self._live_state.run
         if self._opens is None or run is None:
             return
@@ -173,14 +160,12 @@ class ReplayControls(Handles):
 
     @handles("replay.play")
     def play(self) -> None:
-        """Lets time pass, or holds it still."""
         if self.player is not None:
             self.player.play()
             self._app.read_soon(instead=True)
 
     @handles("replay.speed")
     def change_speed(self, text: str) -> None:
-        """Goes as fast as typed, or the next of the usual speeds."""
         if self.player is None:
             return
         now = self.player.state.speed
@@ -202,7 +187,6 @@ class ReplayControls(Handles):
     @handles("replay.first", ReplayGoal(at=0))
     @handles("replay.last", ReplayGoal(at=2**62))
     def go(self, goal: ReplayGoal) -> None:
-        """Goes there, and stays."""
         if self.player is not None:
             self.player.play(playing=False)
             self.player.go(goal)

@@ -6,8 +6,7 @@ While it is on its way nothing else is done to it: what is asked for waits until
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -21,11 +20,10 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.rules.draft import apply_intent, note_of
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
-from tui_crawler.console.rules.rows import merge_words
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.domain.rules.ruleset import same_rules
-from tui_crawler.text.format import count
+from tui_crawler.text.format import count, plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -33,53 +31,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.rules.draft import RuleDraft
     from tui_crawler.console.rules.editor import RuleEditorScreen
     from tui_crawler.console.rules.impact import ImpactNews
-    from tui_crawler.domain.records.command import ActionResult
     from tui_crawler.domain.rules.policy import PolicySet
     from tui_crawler.domain.rules.ruleset import Ruleset
-
-
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """A draft that was handed in. `noted`: no engine took it up in time, so nobody waits for it any more, though one
-    may come. `accepted`: it was carried out; `version` is what was written, as far as it is known (0: not)."""
-
-    draft: RuleDraft
-    policies: PolicySet
-    accepted: bool = False
-    noted: bool = False
-    version: int = 0
-
-    @property
-    def under_way(self) -> bool:
-        """Whether the draft stands still until something is known of it."""
-        return not self.noted
-
-    def after(self, news: News) -> Handover | None:
-        """After something became of it; None: it was refused."""
-        match news.outcome:
-            case IntentOutcome.written | IntentOutcome.locked:
-                return self
-            case IntentOutcome.done:
-                version = _version(news.results, self.draft.base.job)
-                return Handover(self.draft, self.policies, accepted=True, version=version)
-            case IntentOutcome.waiting:
-                return Handover(self.draft, self.policies, noted=True)
-            case _:
-                return None
-
-    def seen_in(self, now: Ruleset) -> bool:
-        """Whether the version in force is the one that it made, or a later one. Not before something is known of it:
-        undoing it needs that."""
-        if now.ruleset_id == self.draft.base.ruleset_id:
-            return self.version == now.ruleset_id  # it said so already: nothing was written
-        if self.accepted:
-            return now.ruleset_id >= self.version
-        return self.noted and same_rules(now.policies, self.policies)
-
-
-def _version(results: Sequence[ActionResult], job: str) -> int:
-    versions = (json.loads(one.after or "{}").get("rulesets", {}) for one in results)
-    return next((int(one[job]) for one in versions if job in one), 0)
 
 
 class TypeCountScreen(Dialog):
@@ -121,17 +74,19 @@ class Applying:
 
     def __init__(self, screen: RuleEditorScreen) -> None:
         self._screen = screen
-        self._handover: Handover | None = None
+        self._handed_in: tuple[RuleDraft, PolicySet] | None = None
+        self._noted = False  # no engine took it up in time: it is not waited for, though its version may come
+        self._version: int | None = None  # what an engine wrote; 0: not known yet; None: none has accepted it
         self._ticks = 0
 
     @property
     def under_way(self) -> bool:
-        """Whether a draft is on its way and must stand still."""
-        return self._handover is not None and self._handover.under_way
+        """Whether a draft is on its way and must not change."""
+        return self._handed_in is not None and not self._noted
 
     def apply(self, draft: RuleDraft, news: ImpactNews | None) -> None:
         """Hand a draft in; ask first when it blocks much or a seed."""
-        console = self._screen.console
+        console, session = self._screen.console, self._screen.session
         if news is None or not news.over or news.reading is None:
             console.tell("no", "the impact is still being counted", "muted")
             return
@@ -139,23 +94,23 @@ class Applying:
             first = news.reading.problems[0]
             console.tell("no", f"line {first.line}: {first.words}", "warning")
             return
-        policies, back = news.reading.policies, self._screen.session.returns_to
+        policies, back = news.reading.policies, session.returns_to
         note = f"back to version {back}" if back else note_of(news.reading.changes)
         intent = replace(apply_intent(draft.base, policies, note, self._screen.takes_back), note=impact_words(news))
         question = apply_question(intent, news, console.clock.zone)
 
         def answered(chosen: object) -> None:
-            if not isinstance(chosen, Intent) or self.under_way or self._screen.session.draft != draft:
+            if not isinstance(chosen, Intent) or self.under_way or session.draft != draft:
                 return
-            newer, latest = self._screen.session.overtaken, self._screen.impact
+            newer, latest = session.overtaken, self._screen.impact
             if newer is not None:
                 self.offer(draft, newer)
             elif latest is not None and has_outgrown(news, latest):
                 self.apply(draft, latest)
             else:
-                self._handover, self._ticks = Handover(draft, policies), 0
+                self._handed_in, self._noted, self._version, self._ticks = (draft, policies), False, None, 0
                 console.command_queue.carry_out(chosen, self._heard)
-                self._screen.show_standing()
+                self._screen.show_entry()
 
         if question is None:
             answered(intent)
@@ -165,15 +120,18 @@ class Applying:
 
     def offer(self, draft: RuleDraft, newer: Ruleset) -> None:
         """Ask whether the draft is to be merged with a newer version; nothing is applied by that."""
-        console, merged = self._screen.console, draft.merged(newer)
         if draft.is_in(newer):
             self._screen.begin_again()
-            console.tell("rules", f"ruleset {newer.ruleset_id} says what the draft says", "muted")
+            self._screen.console.tell("rules", f"ruleset {newer.ruleset_id} says what the draft says", "muted")
             return
+        merged = draft.merged(newer)
         merges = Intent((), f"merge the draft with ruleset {newer.ruleset_id}")
         question = Confirmation(
             f"Merge the draft with ruleset {newer.ruleset_id} by {newer.who}?",
-            merge_words(newer, merged),
+            f"Both changed the same lines in {plural(merged.conflicts, 'place')}: they are marked in the text, and one "
+            "side has to go."
+            if merged.conflicts
+            else f"Ruleset {newer.ruleset_id} changed other lines than the draft: both changes are kept.",
             (("Merge", merges),),
             "Nothing is applied by that: the impact is counted anew, then {rules.apply} applies it.",
         )
@@ -184,30 +142,48 @@ class Applying:
 
         self._screen.app.push_screen(ConfirmScreen(question), answered)
 
-    def settled(self, now: Ruleset | None) -> bool:
-        """Whether the version in force has the draft that was handed in, or says the same. Told once; not of one
+    def settled(self, now: Ruleset) -> bool:
+        """Return whether the version in force has the draft that was handed in, or says the same. Told once; not of one
         that was changed since it was handed in, which no version has."""
-        handed_in = self._handover
-        if handed_in is None and now is not None and self._screen.session.moot and self._screen.session.holds:
+        session = self._screen.session
+        if self._handed_in is None:
+            if not (session.moot and session.holds):
+                return False
             words = f"ruleset {now.ruleset_id} says what the draft said: it has ended"
             self._screen.console.tell("rules", words, "muted")
             return True
-        if handed_in is None or now is None or not handed_in.seen_in(now):
-            return False
-        self._handover = None
-        return self._screen.session.draft == handed_in.draft
+        draft, policies = self._handed_in
+        if now.ruleset_id == draft.base.ruleset_id:
+            seen = self._version == now.ruleset_id  # an engine said so: nothing was written
+        elif self._version is not None:
+            seen = now.ruleset_id >= self._version
+        else:  # not before something is known of it: undoing it needs that
+            seen = self._noted and same_rules(now.policies, policies)
+        if seen:
+            self._handed_in = None
+        return seen and session.draft == draft
 
     def tick(self) -> None:
         """Twice a second: an accepted draft is not waited for without end."""
         self._ticks += self.under_way
-        if self._handover is not None and self._handover.accepted and self._ticks > _PATIENT_TICKS:
-            self._handover = replace(self._handover, accepted=False, noted=True, version=0)
+        if self._handed_in is not None and self._version is not None and self._ticks > _PATIENT_TICKS:
+            self._noted, self._version = True, None
             self._screen.go_on()
 
     def _heard(self, news: News) -> None:
-        if self._handover is None:
+        if self._handed_in is None:
             return
-        self._handover = self._handover.after(news)
+        match news.outcome:
+            case IntentOutcome.written | IntentOutcome.locked:
+                pass
+            case IntentOutcome.done:
+                versions = (json.loads(one.after or "{}").get("rulesets", {}) for one in news.results)
+                job = self._handed_in[0].base.job
+                self._noted, self._version = False, next((int(one[job]) for one in versions if job in one), 0)
+            case IntentOutcome.waiting:
+                self._noted, self._version = True, None
+            case _:
+                self._handed_in = None
         self._screen.console.read_soon()
         if is_ready(self._screen):
-            self._screen.heard(refused=self._handover is None)
+            self._screen.heard(refused=self._handed_in is None)

@@ -26,7 +26,7 @@ from tui_crawler.domain.rules.ruleset import (
     to_json,
 )
 from tui_crawler.text.format import count
-from tui_crawler.text.rules_text import bare_line, flow_scalar, rules_lines
+from tui_crawler.text.rules_text import bare_line, flow_scalar, is_entry, rules_lines
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def reading_of(draft: RuleDraft, read: RulesetChange | tuple[RulesProblem, ...])
     if not isinstance(read, RulesetChange):
         return DraftReading(problems=read)
     typed, base = read.applied_to(draft.base.policies), draft.base.policies
-    sources = {(entry.section, bare_entry(entry.value)): entry.value for entry in entries_of(base)}
+    sources = {(entry.line.section, bare_entry(entry.value)): entry.value for entry in entries_of(base)}
 
     def written(value: RulesetEntry, section: Section) -> RulesetEntry:
         return sources.get((section, bare_entry(value))) or replace(value, source=SOURCE)  # type: ignore[type-var]
@@ -128,41 +128,36 @@ def apply_intent(base: Ruleset, policies: PolicySet, note: str, takes_back: int 
 class Start:
     """What a draft begins with. `base`: the version that was seen; None: the one in force.
 
-    `policies` takes its place at first, and the cursor goes to the `entry` of that number among all. `line` is a rule
-    to be written at the end of the rules, in two parts: the cursor goes between them. `says_something`: it is no mere
-    beginning. `brings_back`: the version that `policies` are of.
+    `lines` take its place at first, and the cursor goes to the next entry from line `row` (from 0) on. `rule` is to be
+    written at the end of the rules, in two parts: the cursor goes between them. `says_something`: it is no mere
+    beginning. `brings_back`: the version that `lines` are of.
     """
 
     base: Ruleset | None = None
-    policies: PolicySet | None = None
-    entry: int = 0
-    line: tuple[str, str] = ("", "")
+    lines: Sequence[str] | None = None
+    row: int = 0
+    rule: tuple[str, str] = ("", "")
     says_something: bool = True
     brings_back: Ruleset | None = None
 
-    @property
-    def types(self) -> bool:
-        """Whether something is to be typed; else the change is complete."""
-        return self.policies is None
-
     def lines_of(self, base: Ruleset) -> tuple[list[str], tuple[int, int]]:
         """Return the text and where its cursor is (line and column from 0)."""
-        lines = rules_lines(self.policies if self.policies is not None else base.policies)
-        if any(self.line):
+        lines = [*(rules_lines(base.policies) if self.lines is None else self.lines)]
+        if any(self.rule):
             place = lines.index("exclusions:")
-            lines.insert(place, f"  - {''.join(self.line)}")
-            return lines, (place, len(f"  - {self.line[0]}"))
-        rows = [row for row, line in enumerate(lines) if line.lstrip().startswith("-")]
-        row = rows[min(self.entry, len(rows) - 1)] if rows else 0
+            lines.insert(place, f"  - {''.join(self.rule)}")
+            return lines, (place, len(f"  - {self.rule[0]}"))
+        rows = [row for row, line in enumerate(lines) if is_entry(line)]
+        row = next((row for row in rows if row >= self.row), rows[-1] if rows else 0)
         return lines, (row, lines[row].find("- ") + 2 if rows else 0)
 
 
 def start_with_rule(pattern: str) -> Start:
-    """Return the start of a rule that skips the URLs of a pattern; what is typed next goes on with that."""
+    """Return the start of a rule that skips the URLs of a pattern; what is typed next continues it."""
     scalar = flow_scalar(pattern)
     quote = scalar[-1] if scalar[-1] in "'\"" else ""
     head = scalar[:-1] if quote else f"'{scalar}"
-    return Start(line=(f"{{match: {head}", f"{quote or chr(39)}, skip: true}}"), says_something=bool(pattern))
+    return Start(rule=(f"{{match: {head}", f"{quote or chr(39)}, skip: true}}"), says_something=bool(pattern))
 
 
 class DraftSession:
@@ -197,7 +192,7 @@ class DraftSession:
         self.job, self._brings_back = base.job, start.brings_back
         lines, cursor = start.lines_of(base)
         text = "\n".join(lines)
-        says_nothing = start.policies is None and not (any(start.line) and start.says_something)
+        says_nothing = start.lines is None and not (any(start.rule) and start.says_something)
         self._untouched = text if says_nothing else "\n".join(rules_lines(base.policies))
         self.draft, self.reading = RuleDraft(base, text), None
         return cursor

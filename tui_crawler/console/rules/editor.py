@@ -16,138 +16,35 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import Confirmation, Intent
-from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
-from tui_crawler.console.rules.draft import DraftReading, DraftSession, RuleDraft, Start, counted_changes
+from tui_crawler.console.rules.draft import DraftSession, RuleDraft, Start, counted_changes
 from tui_crawler.console.rules.editor_program import EditedText, edited_text, editor_program
-from tui_crawler.console.rules.entries import entries_of
-from tui_crawler.console.rules.exclusions import ExclusionEntry
-from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
-from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
-from tui_crawler.console.rules.queries import RULES, CountedRefusals, refusals, writer_of
-from tui_crawler.console.rules.rows import (
-    Hits,
-    entry_lines,
-    no_rules_lines,
-    overtaken_lines,
-    problem_lines,
-    rule_hits_line,
-    under_way_lines,
-)
+from tui_crawler.console.rules.impact import Counting, ImpactNews
+from tui_crawler.console.rules.impact_lines import age_words, impact_lines
+from tui_crawler.console.rules.queries import RULES, RulesInForce, writer_of
+from tui_crawler.console.rules.reading_screen import RuleReadingScreen
+from tui_crawler.console.rules.rows import entry_lines, no_rules_lines, overtaken_lines
 from tui_crawler.console.rules.rule_area import RuleArea
-from tui_crawler.console.rules.rule_hits import firings
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.waiting import WaitingScreen
-from tui_crawler.domain.rules.policy import EMPTY, QueryPolicy
-from tui_crawler.text.cells import Styled
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet
+from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from textual.timer import Timer
-
-    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.ports import RuleQueries
+    from tui_crawler.console.rules.entries import Entry
     from tui_crawler.domain.rules.ruleset import Ruleset
 
 _PAUSE_S, _LONGEST_PAUSE_S, _CHARACTERS_A_SECOND = 0.15, 1.0, 400_000
 """How long a text rests before it is read: the longer it is, the longer that takes."""
 
 
-class Counting:
-    """The counting for one editor; `news` is what is known of what was asked for last."""
-
-    def __init__(self, screen: RuleEditorScreen, rule_queries: RuleQueries, pane: Lines) -> None:
-        self._screen, self._pane = screen, pane
-        self._asked: RuleDraft | None = None
-        self.news: ImpactNews | None = None
-        self._under_way = False
-        self._found = 0
-        self._pause: Timer | None = None
-        self._impact_counter = impact_counter(screen, rule_queries, self._heard)
-
-    def close(self) -> None:
-        """Ends the thread."""
-        self._impact_counter.close()
-
-    def count(self, wanted: RuleDraft | None, *, anew: bool = False, at_once: bool = False) -> None:
-        """Count the impact of a draft (None: there is none) once its text rests.
-
-        `anew`: also of the one that was counted last.
-        """
-        if anew or wanted is None or wanted != self._asked:
-            self._asked, self.news, self._under_way = wanted, None, wanted is not None
-            if self._pause is not None:
-                self._pause.stop()
-            if wanted is None:
-                self._impact_counter.ask(())
-            elif at_once:
-                self._impact_counter.ask(wanted)
-            else:
-                wait = min(_PAUSE_S + len(wanted.text) / _CHARACTERS_A_SECOND, _LONGEST_PAUSE_S)
-                self._pause = self._screen.set_timer(wait, lambda: self._impact_counter.ask(wanted))
-        self._show()
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether something may be decided by what is known."""
-        news = self.news
-        if news is None or not news.over:
-            return False
-        return news.counts_nothing or news.timing.is_fresh(self._screen.console.clock.mono_ms())
-
-    def freshen(self) -> None:
-        """Something is to be decided: what became known since is counted now."""
-        if self.news is not None and not self.is_fresh:
-            self._ask(self.news.timing.for_decision())
-
-    def tick(self) -> None:
-        """Twice a second: counts what became known since, so often that it takes a small part of the time."""
-        if self.news is not None and self.news.over and not self.news.counts_nothing:
-            self._ask(self.news.timing.due(self._screen.console.clock.mono_ms()))
-            self._show_title()
-
-    def _ask(self, extent: Extent) -> None:
-        if extent and self._asked is not None and not self._under_way:
-            self._under_way = True
-            self._impact_counter.ask(self._asked, extent)
-
-    def _heard(self, news: ImpactNews) -> None:
-        """Takes what was counted; what was known before stays until a later count is over."""
-        if news.asked is not self._asked or (not news.over and self.news is not None and self.news.over):
-            return
-        if news.reading is not None and (self.news is None or self.news.reading is not news.reading):
-            self._screen.take_reading(news.reading)
-        self.news = news
-        if news.over:
-            self._under_way, self._found = False, self._discovered()
-        self._show()
-        if news.over:
-            self._screen.go_on()
-
-    def _discovered(self) -> int:
-        return sum(view.discovered for view in self._screen.console.live_state.origins.values())
-
-    def _show(self) -> None:
-        self._show_title()
-        self._pane.show(impact_lines(self._screen.session.dirty, self.news, self._screen.key_names))
-
-    def _show_title(self) -> None:
-        heading, age = "Impact", ""
-        if self.news is not None and self.news.preview is not None:
-            heading = f"Impact on {plural(self.news.preview.known, 'known URL')}"
-        if self.news is not None and self.news.over and not self.news.counts_nothing:
-            ago_ms = self._screen.console.clock.mono_ms() - self.news.timing.ended
-            age = age_words(ago_ms, self._discovered() - self._found)
-        if self._screen.has_class("-narrow"):  # a pane has no lower border there
-            heading, age = f"{heading} · {age}" if age else heading, ""
-        title(self._pane, heading, age)
-
-
-URL_HINT = "any URL: what the draft says of it"
 _STAYS = frozenset({"view.freeze", "view.problems", "view.export"})
 _GOES = frozenset({"app.quit", "nav.last", "nav.earlier", "nav.later"})
 _STILL = frozenset({"nav.back", "rules.apply", "rules.editor", "journal.undo", "journal.redo", "rules.exclude"})
@@ -156,7 +53,7 @@ _TEXT_KEYS = (("text.undo", "ctrl+z", "undo"), ("text.redo", "ctrl+y", "redo"))
 """What the footer names of the text's own keys while it has the focus."""
 
 
-class RuleEditorScreen(WaitingScreen):
+class RuleEditorScreen(RuleReadingScreen):
     """The text at the left, the impact at the right, the entry under the cursor or what is wrong below.
 
     In the text all keys type; esc goes to the impact, where they act.
@@ -168,47 +65,57 @@ class RuleEditorScreen(WaitingScreen):
     AUTO_FOCUS = "#draft-impact"
     OPENS = frozenset({"rules.exclude"})
 
+    JUDGES = "the draft says"
+    EXCLUDES = "Exclude, at once and beside the draft"
+
     def __init__(self, rule_queries: RuleQueries, job: str, start: Start) -> None:
         """`job` empty: that of the newest run."""
         super().__init__()
-        self._rule_queries = rule_queries
+        self.reads = (self._counts,)
         self.session = DraftSession(job)
         self._start: Start | None = start
         self._writers: dict[Ask[Any], Any] = {}
-        self._counted: CountedRefusals | None = None
-        self._hits: tuple[Ruleset, Hits] | None = None
         self._applying = Applying(self)
-        pane = "#rules-info", "Exclude, at once and beside the draft"
-        self._exclusions = ExclusionEntry(self, lambda: self.session.added, pane, self._line_left)
+        self._counting = Counting(self, rule_queries, self._count_heard)
+        self._found = 0
 
     def body(self) -> Iterable[Widget]:
         """Text, impact, and what is said of the line under the cursor."""
         self._text = RuleArea(id="draft-text", classes="pane")
         self._impact = Lines(id="draft-impact", classes="pane")
-        self._counting = Counting(self, self._rule_queries, self._impact)
-        self._info = Lines(id="rules-info", classes="pane", still=True)
         yield Vertical(Horizontal(self._text, self._impact, id="rules-upper"), self._info, id="body")
 
     def on_mount(self) -> None:
-        """Name the panes; the counting begins, which has a thread of its own."""
-        self._counting.count(None)
-        self.show_standing()
+        """Name the panes."""
+        self._show_impact()
+        self.show_entry()
 
     def on_unmount(self) -> None:
+        super().on_unmount()
         self._counting.close()
-        self._exclusions.close()
+
+    @property
+    def in_force(self) -> RulesInForce | None:
+        return self.session.in_force
+
+    @property
+    def judging(self) -> PolicySet:
+        drafted, draft = self.session.drafted, self.session.draft
+        if drafted is not None or draft is None:
+            return drafted or EMPTY
+        return draft.base.policies.with_exclusions(self.added)
 
     def wants(self) -> tuple[Ask[Any], ...]:
         """The rules in force and what they refused; of a draft that undoes its base, the action that wrote that."""
         draft = self.session.draft
         writer = (writer_of(draft.base.job, draft.base.ruleset_id),) if draft and self.session.undoes_base else ()
-        return (refusals(0), RULES, *writer)  # not what view 4 asks for first: that would be no news
+        return (*super().wants(), RULES, *writer)  # not what view 4 asks for first: that would be no news
 
     def take(self, shot: Snapshot) -> None:
         """Begin the draft; later notice whether another version is in force."""
+        super().take(shot)
         in_force, session = RULES.found_in(shot), self.session
         self._writers |= shot.parts
-        self._counted = refusals(0).found_in(shot) or self._counted
         if in_force is None or in_force == session.in_force:
             return
         before, excluded = session.overtaken, session.added
@@ -218,11 +125,11 @@ class RuleEditorScreen(WaitingScreen):
         if self._start is not None or not session.dirty:
             self._begin(self._start or Start())
         elif excluded != session.added:
-            self._counting.count(session.draft, anew=True, at_once=True)
+            self._count(at_once=True)
         newer = session.overtaken
         if newer is not None and newer != before and not self._applying.under_way:
             self.console.tell("rules", f"ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning")
-        self.show_standing()
+        self.show_entry()
         self.let_keys_go_on(kept=session.draft is not None)
 
     @property
@@ -260,17 +167,18 @@ class RuleEditorScreen(WaitingScreen):
     def tick(self) -> None:
         """What was handed in is not waited for without end."""
         self._applying.tick()
-        self._counting.tick()
+        self._counting.follow()
+        self._show_impact_title()
         super().tick()
 
     def heard(self, *, refused: bool) -> None:
         """Something became of the draft that was handed in. What waited for it is done, unless it was to apply it."""
-        self.show_standing()
+        self.show_entry()
         if refused:
             self.do_postponed(lambda action_id: action_id not in _STILL or action_id in {"nav.back", "rules.exclude"})
         elif not self._settle():
             self.go_on()
-        self.show_standing()
+        self.show_entry()
 
     def _settle(self) -> bool:
         """Leave, if the version in force has what was handed in; who does something here meanwhile stays, with a new
@@ -297,7 +205,7 @@ class RuleEditorScreen(WaitingScreen):
         self._text.put(self.session.draft.text, cursor if first else self._text.cursor_location)
         self._taken(at_once=True)
         self.console.read_soon()
-        if first and start.types and not self.query_one(EntryLine).display:
+        if first and start.lines is None and not self.query_one(EntryLine).display:
             self.set_focus(self._text)
 
     def put(self, text: str, base: Ruleset | None = None) -> None:
@@ -309,19 +217,57 @@ class RuleEditorScreen(WaitingScreen):
 
     def _taken(self, *, at_once: bool = False) -> None:
         """The text is another one: its impact is counted."""
-        self._counting.count(self.session.draft, at_once=at_once)
-        self.show_standing()
+        if self.session.draft != self._counting.asked:
+            self._count(at_once=at_once)
+        self._show_impact()
+        self.show_entry()
         self.tell_footer()
 
-    def take_reading(self, reading: DraftReading) -> None:
-        """The text was read: what is wrong in it, and what entries it has, is known."""
-        self.session.take_reading(reading)
-        self._text.mark_wrong(frozenset(one.line - 1 for one in reading.problems))
-        self.show_standing()
-        self.tell_footer()
-        self.console.read_soon()
+    def _count(self, *, at_once: bool) -> None:
+        if (draft := self.session.draft) is not None:
+            wait_s = 0 if at_once else min(_PAUSE_S + len(draft.text) / _CHARACTERS_A_SECOND, _LONGEST_PAUSE_S)
+            self._counting.ask(draft, wait_s)
 
-    def show_standing(self) -> None:
+    def _count_heard(self) -> None:
+        news = self._counting.news
+        if news is None:
+            return
+        if news.reading is not None and self.session.reading is not news.reading:
+            self.session.take_reading(news.reading)
+            self._text.mark_wrong(frozenset(one.line - 1 for one in news.reading.problems))
+            self.show_entry()
+            self.tell_footer()
+            self.console.read_soon()
+        if news.over:
+            self._found = self._discovered
+        self._show_impact()
+        if news.over:
+            self.go_on()
+
+    @property
+    def _discovered(self) -> int:
+        return sum(view.discovered for view in self.console.live_state.origins.values())
+
+    def _show_impact(self) -> None:
+        self._show_impact_title()
+        self._impact.show(impact_lines(self.session.dirty, self.impact, self.key_names))
+
+    def _show_impact_title(self) -> None:
+        heading, age, news = "Impact", "", self.impact
+        if news is not None and news.preview is not None:
+            heading = f"Impact on {plural(news.preview.known, 'known URL')}"
+        if news is not None and news.over and not news.counts_nothing:
+            ago_ms = self.console.clock.mono_ms() - news.timing.ended
+            age = age_words(ago_ms, self._discovered - self._found)
+        if self.has_class("-narrow"):  # a pane has no lower border there
+            heading, age = f"{heading} · {age}" if age else heading, ""
+        title(self._impact, heading, age)
+
+    def show_rules(self) -> None:
+        """How often entries refused a URL is shown of the one under the cursor alone."""
+        self.show_entry()
+
+    def show_entry(self) -> None:
         """Show the entry under the cursor, or how the draft stands."""
         session, problems = self.session, self.session.last_reading.problems
         self._text.read_only = self._applying.under_way
@@ -335,29 +281,24 @@ class RuleEditorScreen(WaitingScreen):
         if self.query_one(EntryLine).tells:
             return
         if self._applying.under_way:
-            self.show_info("Entry", under_way_lines())
+            words = "  what is done next waits for it"
+            self.show_info("Entry", [Styled("◷ the draft is on its way", "waiting"), Styled(words, "muted")])
         elif session.in_force is not None and draft is None:
             self.show_info("Entry", no_rules_lines())
         elif newer is not None and session.dirty:
             self.show_info("Another version", overtaken_lines(newer, session.moot, self.key_names))
         elif problems:
-            self.show_info(plural(len(problems), "error"), problem_lines(problems))
+            lines = [Paragraph(f"✗ line {one.line}: {one.words}", "error", indent=2) for one in problems]
+            self.show_info(plural(len(problems), "error"), lines)
         else:
-            self.show_info("Entry", self._entry_lines())
+            entry = session.last_reading.entry_at(self._text.cursor_location[0] + 1)
+            self.show_info("Entry", self._entry_lines(entry, draft) if entry and draft else [])
 
-    def _entry_lines(self) -> list[Line]:
-        draft, counted = self.session.draft, self._counted
-        entry = self.session.last_reading.entry_at(self._text.cursor_location[0] + 1)
-        lines = entry_lines(entry)
-        if draft is None or entry is None or counted is None:
-            return lines
-        if self._hits is None or self._hits[0] is not draft.base:
-            found = firings(entries_of(draft.base.policies), counted.counts, counted.links)
-            self._hits = draft.base, found
-        zone, query = self.console.clock.zone, isinstance(entry.value, QueryPolicy)
-        known = entry.key in self._hits[1]
-        hits = rule_hits_line(self._hits[1].get(entry.key), counted.counts, zone, query=query)
-        return [*lines[:1], hits if known else Styled("new in this draft", "muted"), *lines[1:]]
+    def _entry_lines(self, entry: Entry, draft: RuleDraft) -> list[Cell]:
+        hits = self.hits(draft.base)
+        if hits is not None and entry.key not in hits:
+            return entry_lines(entry, Styled("new in this draft", "muted"))
+        return entry_lines(entry, self.hits_line(entry, draft.base))
 
     @property
     def impact(self) -> ImpactNews | None:
@@ -398,23 +339,6 @@ class RuleEditorScreen(WaitingScreen):
         """Go into the text."""
         self.set_focus(self._text)
 
-    @handles("rules.test")
-    def _open_test(self, text: str) -> None:
-        """Open the line for a URL."""
-        use = EntryUse("url", lambda _: self.focus_main(), self._test, self._line_left)
-        self.query_one(EntryLine).open(use, "test:", text, URL_HINT)
-        self._test(text)
-
-    def _test(self, text: str) -> None:
-        drafted, draft = self.session.drafted, self.session.draft
-        base = draft.base.policies.with_exclusions(self.session.added) if draft is not None else EMPTY
-        judged = judge(text, base if drafted is None else drafted) if text.strip() else None
-        self.show_info("What the draft says", judged_lines(judged))
-
-    def _line_left(self) -> None:
-        self.focus_main()
-        self.show_standing()
-
     @handles("rules.editor")
     def _open_editor(self) -> None:
         """Give the text to the operator's own editor."""
@@ -438,16 +362,6 @@ class RuleEditorScreen(WaitingScreen):
             self._applying.offer(draft, newer)
         elif draft is not None:
             self._applying.apply(draft, self.impact)
-
-    @handles("rules.exclude")
-    def _exclude(self, text: str) -> None:
-        """Open the line for the operators' list: what is put there holds at once, beside the draft."""
-        self._exclusions.open(text)
-
-    def show_info(self, heading: str, lines: list[Line]) -> None:
-        """Show something in the place of the entry under the cursor."""
-        title(self._info, heading)
-        self._info.show(lines)
 
     def leave(self) -> None:
         """From the text to the impact; from there away, after asking when something is drafted."""
@@ -488,7 +402,7 @@ class RuleEditorScreen(WaitingScreen):
             self._taken()
 
     def on_text_area_selection_changed(self) -> None:
-        self.show_standing()
+        self.show_entry()
 
     def on_rule_area_editor_wanted(self) -> None:
         self.console.do("rules.editor")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, unlisted
-from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
+from tui_crawler.console.rules.impact import Counting, ImpactNews
 from tui_crawler.console.screen.base import title
 
 if TYPE_CHECKING:
@@ -34,11 +34,9 @@ class ExclusionEntry:
         """`added` is the list as it is, `pane` (selector and title) shows what is typed, `over` what is there else."""
         self._screen, self._added, self._pane, self._over = screen, added, pane, over
         self._use = EntryUse("exclude", self.entered, self.typed, self.left, judged=True)
-        self._impact_counter: ImpactCounter | None = None
+        self._counting: Counting | None = None
         self._text = ""
         self._read: RulesetChange | tuple[RulesProblem, ...] | None = None
-        self._asked: tuple[Exclusion, ...] = ()
-        self._news: ImpactNews | None = None
         self._entered = False
 
     @property
@@ -67,11 +65,10 @@ class ExclusionEntry:
             item = f"{{{text}}}" if _SECOND_KEY.search(text) else text  # a single key needs no braces, nor quotes
             self._read = rule_queries.read(f"exclusions:\n- {item.strip()}\n")
         new = unlisted(self._typed, self._added())
-        if rule_queries is not None and new != self._asked:
-            self._asked, self._news = new, None
-            if self._impact_counter is None:
-                self._impact_counter = impact_counter(self._screen, rule_queries, self._counted)
-            self._impact_counter.ask(new)
+        if rule_queries is not None and new and self._counting is None:
+            self._counting = Counting(self._screen, rule_queries, self._counted)
+        if self._counting is not None and new != self._counting.asked:
+            self._counting.ask(new)
         self._tell()
 
     def entered(self, text: str) -> None:
@@ -82,16 +79,9 @@ class ExclusionEntry:
             self.leave()
         elif isinstance(self._read, tuple):
             self._screen.console.tell("no", self._read[0].words, "warning")
-        elif self._asked and (self._news is None or not self._news.over):
+        elif self._counting is not None and self._counting.asked and not self._counting.is_fresh:
             self._entered = True
-        elif (
-            self._asked
-            and self._news is not None
-            and not self._news.timing.is_fresh(self._screen.console.clock.mono_ms())
-            and self._impact_counter is not None
-        ):
-            self._entered = True
-            self._impact_counter.ask(self._asked, self._news.timing.for_decision())
+            self._counting.freshen()
         else:
             self._ask()
 
@@ -107,15 +97,19 @@ class ExclusionEntry:
 
     def left(self) -> None:
         """The line was left: what was counted for it is counted no further."""
-        if self._impact_counter is not None and self._asked:
-            self._impact_counter.ask(())
-        self._asked, self._news, self._entered = (), None, False
+        if self._counting is not None and self._counting.asked:
+            self._counting.ask(())
+        self._entered = False
         self._over()
 
     def close(self) -> None:
         """Ends the thread."""
-        if self._impact_counter is not None:
-            self._impact_counter.close()
+        if self._counting is not None:
+            self._counting.close()
+
+    @property
+    def _news(self) -> ImpactNews | None:
+        return self._counting.news if self._counting is not None else None
 
     def _ask(self) -> None:
         asked = exclude(self._typed, self._added(), self._news)
@@ -127,18 +121,16 @@ class ExclusionEntry:
 
     def _tell(self) -> None:
         wrong = self._read[0].words if isinstance(self._read, tuple) else ""
-        if self._typed and not self._asked and isinstance(said := exclude(self._typed, self._added()), str):
+        if self._typed and isinstance(said := exclude(self._typed, self._added()), str):
             wrong = said
         lines = exclusion_lines(self._text, self._typed, wrong, self._news)
         pane = self._screen.query_one(self._pane[0], Lines)
         title(pane, self._pane[1])
         pane.show(lines)
 
-    def _counted(self, news: ImpactNews) -> None:
-        counted_before = self._news is not None and self._news.over and not news.over
-        if news.asked is not self._asked or not self.is_open or counted_before:
+    def _counted(self) -> None:
+        if not self.is_open:
             return
-        self._news = news
         self._tell()
-        if self._entered and news.over and self._typed:
+        if self._entered and self._typed and self._counting is not None and self._counting.over:
             self._ask()

@@ -18,10 +18,11 @@ from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.ruleset import change_between
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import ImpactCount, RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.console.screen.dialog import Dialog
     from tui_crawler.domain.rules.preview import Preview
 
 CountedChange = RuleDraft | tuple[Exclusion, ...]
@@ -105,19 +106,72 @@ class _Superseded(Exception):
     """Something else is to be counted: this is of no interest any more."""
 
 
-def impact_counter(
-    screen: ConsoleScreen | Dialog, rule_queries: RuleQueries, hears: Callable[[ImpactNews], object]
-) -> ImpactCounter:
-    """Return a counter whose news is heard in the loop of a screen; its thread begins with the first question."""
+class Counting:
+    """What one part of a screen has counted: what was asked for last, and the `news` of it. Its thread begins with the
+    first question."""
 
-    def deliver(news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            screen.call_later(hears, news)
+    def __init__(self, screen: ConsoleScreen, rule_queries: RuleQueries, hears: Callable[[], object]) -> None:
+        """`hears` is called in the loop of the screen, when the news is other."""
+        self._screen, self._hears = screen, hears
+        self.asked: CountedChange = ()
+        self.news: ImpactNews | None = None
+        self._under_way = False
+        self._pause: Timer | None = None
 
-    def begin(run: Callable[[], None]) -> None:
-        screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
+        def deliver(news: ImpactNews) -> None:
+            with suppress(RuntimeError):  # the screen's loop has ended
+                screen.call_later(self._heard, news)
 
-    return ImpactCounter(rule_queries, screen.console.clock, deliver, begin)
+        def begin(run: Callable[[], None]) -> None:
+            screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
+
+        self._counter = ImpactCounter(rule_queries, screen.console.clock, deliver, begin)
+        self.close = self._counter.close
+
+    def ask(self, asked: CountedChange, wait_s: float = 0) -> None:
+        """Count this, nothing else; of the question before is nothing known. Without entries nothing is counted."""
+        self.asked, self.news, self._under_way = asked, None, asked != ()
+        if self._pause is not None:
+            self._pause.stop()
+        if wait_s:
+            self._pause = self._screen.set_timer(wait_s, lambda: self._counter.ask(asked))
+        else:
+            self._counter.ask(asked)
+
+    @property
+    def over(self) -> bool:
+        """Whether it was counted to the end, or could not be."""
+        return self.news is not None and self.news.over
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether something may be decided by what is known."""
+        news = self.news
+        if news is None or not news.over:
+            return False
+        return news.counts_nothing or news.timing.is_fresh(self._screen.console.clock.mono_ms())
+
+    def freshen(self) -> None:
+        """Something is to be decided: what became known since is counted now."""
+        if self.news is not None and not self.is_fresh:
+            self._count(self.news.timing.for_decision())
+
+    def follow(self) -> None:
+        """Count what became known since, so often that it takes a small part of the time."""
+        if self.news is not None and self.news.over and not self.news.counts_nothing:
+            self._count(self.news.timing.due(self._screen.console.clock.mono_ms()))
+
+    def _count(self, extent: Extent) -> None:
+        if extent and not self._under_way:
+            self._under_way = True
+            self._counter.ask(self.asked, extent)
+
+    def _heard(self, news: ImpactNews) -> None:
+        """Take what was counted; what was known before stays until a later count is over."""
+        if news.asked is self.asked and (news.over or not self.over):
+            self.news = news
+            self._under_way = not news.over
+            self._hears()
 
 
 class ImpactCounter:

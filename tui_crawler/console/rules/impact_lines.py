@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent
@@ -29,17 +28,6 @@ ASKED_FROM = 1_000
 _ORIGINS, _SEEDS = 8, 4
 _JUST_NOW_MS = 5_000
 _STATES = {"waiting": "○ of todo", "done": "✓ of done (kept)", "failed": "✗ of failed", "blocked": "⊘ of blocked"}
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What rules say of a URL. `problem`: it is none."""
-
-    url: str
-    verdict: str = ""
-    decided_by: str = ""
-    settings: tuple[str, ...] = ()
-    problem: str = ""
 
 
 def age_words(age_ms: int, more: int) -> str:
@@ -161,42 +149,25 @@ def impact_words(news: ImpactNews) -> str:
     return f"{' and '.join(done) or 'blocks none'} of {plural(preview.known, 'known URL')}"
 
 
-def judge(text: str, policies: PolicySet) -> Judged:
-    """What rules say of a URL as it is typed."""
+def judged_lines(text: str, policies: PolicySet) -> list[Line]:
+    """Return what rules say of a URL as it is typed, in two lines; scope, traps and robots.txt are not asked."""
+    if not text.strip():
+        return [Styled("Type a URL: what the rules say of it is shown here.", "muted"), ""]
     url = normalise(text if "://" in text else f"https://{text}", None, CLIENT_MAX_LENGTH)
+    wrong = (Styled("✗ ", "error"), text)
     if isinstance(url, InvalidUrl):
-        return Judged(text, problem=url.reason)
+        return [wrong, Styled(f"  {url.reason}", "muted")]
     try:
         verdict, decided_by = RuleSide(policies).verdict(url)
         settings = CompiledPolicies(policies).settings(url)
     except BadPattern as error:
-        return Judged(text, problem=str(error))
+        return [wrong, Styled(f"  {error}", "muted")]
+    if verdict != ALLOWED:
+        return [(Styled(f"⊘ {verdict}  ", "blocked"), url.href), HangingText("  ", 2, decided_by, "muted")]
     given = (("ua", settings.ua, settings.ua_rule), ("custom_js", settings.custom_js, settings.custom_js_rule))
-    said = tuple(f"{name} {value} by rule {rule.match}" for name, value, rule in given if rule is not None)
-    return Judged(url.href, verdict, decided_by, said)
-
-
-def judged_lines(judged: Judged | None) -> list[Line]:
-    """The answer in two lines; the stages behind (scope, traps, robots.txt) are not asked."""
-    if judged is None or not judged.url:
-        return [Styled("Type a URL: what the rules say of it is shown here.", "muted"), ""]
-    if judged.problem:
-        return [(Styled("✗ ", "error"), judged.url), Styled(f"  {judged.problem}", "muted")]
-    if judged.verdict == ALLOWED:
-        said = "; ".join(judged.settings) or "no rule refuses it (scope, traps and robots.txt are not asked)"
-        return [(Styled("✓ allowed  ", "ok"), judged.url), Styled(f"  {said}", "muted")]
-    return [(Styled(f"⊘ {judged.verdict}  ", "blocked"), judged.url), Styled(f"  {judged.decided_by}", "muted")]
-
-
-def draft_lines(judged: Judged) -> list[Line]:
-    """What a draft says of the URL of a trace, as a section of its own."""
-    lines: list[Line] = ["", Styled("With the draft of the rules", "accent bold")]
-    if judged.problem:
-        return [*lines, Paragraph(judged.problem, "muted")]
-    if judged.verdict == ALLOWED:
-        said = "; ".join(judged.settings)
-        return [*lines, Styled("✓ no rule refuses it", "ok"), *([Paragraph(said, "muted")] if said else [])]
-    return [*lines, Styled(f"⊘ {judged.verdict}", "blocked"), Paragraph(judged.decided_by, "")]
+    said = "; ".join(f"{name} {value} by rule {rule.match}" for name, value, rule in given if rule is not None)
+    none = "no rule refuses it (scope, traps and robots.txt are not asked)"
+    return [(Styled("✓ allowed  ", "ok"), url.href), HangingText("  ", 2, said or none, "muted")]
 
 
 def _more(number: int, noun: str) -> list[Line]:

@@ -26,12 +26,12 @@ def clusters_of(urls: Sequence[str]) -> tuple[Cluster, ...]:
     alike: dict[str, list[str]] = {}
     for url in urls:
         alike.setdefault(_shape(url), []).append(url)
-    found = [Cluster(_words(members[0]), tuple(members)) for members in alike.values() if len(members) > 1]
+    found = []
+    for first, *others in alike.values():
+        if others:
+            words = _VARYING.sub(lambda number: number["kept"] or "*", first[len(_origin(first)) :])
+            found.append(Cluster(words, (first, *others)))
     return tuple(sorted(found, key=lambda one: -len(one.urls)))
-
-
-def _words(url: str) -> str:
-    return _VARYING.sub(lambda found: found["kept"] or "*", url[len(_origin(url)) :])
 
 
 def pattern_of(urls: Sequence[str]) -> str:

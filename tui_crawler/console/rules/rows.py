@@ -2,58 +2,65 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import takewhile
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.panes.line import Line, Paragraph, fact, heading
-from tui_crawler.console.rules.entries import Entry, is_in, section_word
-from tui_crawler.console.rules.impact_lines import impact_lines
+from tui_crawler.console.panes.line import Line, Paragraph, fact
+from tui_crawler.console.rules.entries import Entry, added_entries, entries_of
 from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.rules.exclusion import Exclusion
-from tui_crawler.domain.rules.policy import EMPTY, QueryPolicy
-from tui_crawler.domain.rules.ruleset import Ruleset, RulesProblem, Section
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet
+from tui_crawler.domain.rules.ruleset import Ruleset, Section, bare_entry, sections_of
 from tui_crawler.text import shown
-from tui_crawler.text.cells import Cell, Present, Styled, cell_text
-from tui_crawler.text.columns import AnyColumn, Column, Relation
-from tui_crawler.text.format import clock, compact, count, date_time, plural
-from tui_crawler.text.rules_text import rules_difference
+from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.columns import Column, Relation
+from tui_crawler.text.format import compact, count, date_time, plural
+from tui_crawler.text.rules_text import excluded_lines, is_entry, rules_difference, rules_lines
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.rules.impact import ImpactNews
-    from tui_crawler.console.rules.merge import Merge
-    from tui_crawler.console.rules.queries import CountedRefusals
     from tui_crawler.domain.records.page_view import RefusalCounts
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """An entry as it is shown: cells, and how often it has refused a URL; None: that is not counted."""
+    """A line of the rules, and how often its entry, if it has one, has refused a URL; None: that is not counted."""
 
     key: Hashable
-    section: Cell
-    entry: Cell
-    fired: Cell
-    why: Cell
-    source: Cell
+    text: str
+    entry: Entry | None
+    fired: Cell = ""
     count: int | None = None
 
 
-RULE_ENTRIES: Relation[RuleLine] = Relation(
+TOKENS = re.compile(
+    r"""(?P<muted>(?:^|(?<=\s))\#.*)|(?P<ok>'[^']*'|"(?:\\.|[^"\\])*")|(?P<accent>[A-Za-z_]+(?=:(?:\s|$)))"""
+)
+"""Comments, quoted texts and keys, by the role of their colour."""
+
+
+def painted(line: str) -> tuple[Styled, ...]:
+    """Return a line of YAML in colours."""
+    pieces, end = [], 0
+    for found in TOKENS.finditer(line):
+        pieces += [Styled(line[end : found.start()]), Styled(found[0], found.lastgroup or "")]
+        end = found.end()
+    return (*pieces, Styled(line[end:]))
+
+
+RULE_LINES: Relation[RuleLine] = Relation(
     key=lambda line: line.key,
     nothing="no rules",
     source=lambda _: None,
     columns=(
-        Column("section", "SECTION", shown.itself, 14, 1, min_width=13),
-        Column("entry", "ENTRY", shown.itself, None, 0, min_width=34),
         Column("fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")),
-        Column("why", "WHY", shown.itself, 20, 3, min_width=18),
-        Column("source", "WRITTEN", shown.itself, 12, 2, min_width=10),
+        Column("text", "RULES", shown.by_value(painted), None, 0, min_width=34),
     ),
 )
 VERSIONS: Relation[Ruleset] = Relation(
@@ -80,29 +87,20 @@ Hits = Mapping[Hashable, RuleHits | None]
 """What the log says of each entry, by its key, and of each added exclusion, by its place."""
 
 
-def entry_line(entry: Entry, hits: Hits | None, whole: bool) -> RuleLine:
-    """An entry. `hits` None: not counted yet; `whole`: in the whole log."""
-    section = f"{'✎ ' if entry.added else ''}{section_word(entry.section)}"
-    role, one = "paused" if entry.added else "muted", hits.get(entry.key) if hits is not None else None
-    return RuleLine(
-        entry.key,
-        Styled(section, role),
-        Styled(entry_words(entry), "strong"),
-        Styled("…", "faint") if hits is None else _hits_cell(one, whole),
-        Styled(reason_of(entry), "muted"),
-        Styled(source_of(entry), role),
-        one.count if one is not None else None,
-    )
-
-
-def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tuple[AnyColumn, ...]:
-    """The columns without those that may be dropped and in which nothing stands: others have their room. Without lines
-    all columns stay."""
-    return tuple(
-        column
-        for column in columns
-        if not column.priority or not lines or any(cell_text(column.cell(line, Present())) for line in lines)
-    )
+def rule_lines(policies: PolicySet, added: tuple[Exclusion, ...], hits: Hits | None, whole: bool) -> list[RuleLine]:
+    """Return the rules with what operators `added` to every version. `hits` None: not counted yet; `whole`: in the
+    whole log."""
+    entries = iter((*entries_of(policies), *added_entries(added)))
+    lines = []
+    for text in (*rules_lines(policies), *(line.replace("#  -", "✎  -", 1) for line in excluded_lines(added))):
+        if not is_entry(text.removeprefix("✎")):
+            lines.append(RuleLine(text, text, None))
+            continue
+        entry = next(entries)
+        one = hits.get(entry.key) if hits is not None else None
+        fired = Styled("…", "faint") if hits is None else _hits_cell(one, whole)
+        lines.append(RuleLine(entry.key, text, entry, fired, one.count if one is not None else None))
+    return lines
 
 
 def _hits_cell(one: RuleHits | None, whole: bool) -> Cell:
@@ -117,7 +115,7 @@ def _hits_cell(one: RuleHits | None, whole: bool) -> Cell:
     return Styled("∅ never" if whole else "∅ 0", "warning", short="∅")
 
 
-def rule_hits_line(fired: RuleHits | None, counted: RefusalCounts | None, zone: tzinfo, *, query: bool) -> Line:
+def rule_hits_line(fired: RuleHits | None, counted: RefusalCounts | None, zone: tzinfo, *, query: bool) -> Cell:
     """What the log says of the entry under the cursor; `query`: it is a query policy."""
     if counted is None:
         return Styled("counting how often it refused a URL…", "muted")
@@ -147,45 +145,19 @@ def rule_hits_line(fired: RuleHits | None, counted: RefusalCounts | None, zone: 
     )
 
 
-def counted_words(counted: CountedRefusals | None, zone: tzinfo, keys: KeyNames) -> str:
-    """When and in how many attempts it was counted what fired; raw text."""
-    if counted is None:
-        return ""
-    counts = counted.counts
-    of = "" if counts.looked_at >= counts.known else f" of {count(counts.known)}"
-    at = f"{count(counts.looked_at)}{of} attempts, {clock(counted.at, zone)}"
-    return f"fired in {at} · {keys('rules.count')} counts again"
-
-
-def entry_words(entry: Entry) -> str:
-    """An entry in words, without reason and who asked; raw text."""
-    if isinstance(entry.value, Exclusion):
-        return f"{entry.value.kind} {entry.value.value}"
-    return entry.line.text
-
-
-def reason_of(entry: Entry) -> str:
-    """Why it is there and who asked; raw text."""
-    if not isinstance(one := entry.value, Exclusion):
-        return ""
-    return " · ".join(part for part in (one.reason, f"asked by {one.who}" if one.who else "") if part)
-
-
-def source_of(entry: Entry) -> str:
-    """Where it was written; raw text."""
-    return entry.line.source or ("by an operator" if entry.added else "")
-
-
-def entry_lines(entry: Entry | None) -> list[Line]:
-    """The entry under the cursor, whole, and what its section means."""
-    if entry is None:
-        return []
-    why = f"  {reason_of(entry)}" if reason_of(entry) else ""
-    held = Styled("Added by an operator beside the rulesets: it holds with every version.", "paused")
-    source = held if entry.added else Styled(entry.line.source, "faint")
+def entry_lines(entry: Entry, hits: Cell, since: str = "") -> list[Cell]:
+    """Return the words of an entry, its `hits`, where and `since` when it is written, what its section means."""
+    words, why = entry.line.text, ""
+    if isinstance(one := entry.value, Exclusion):
+        words = f"{one.kind} {one.value}"
+        why = " · ".join(part for part in (one.reason, f"asked by {one.who}" if one.who else "") if part)
+    held = Styled("Added by an operator beside the rulesets: it holds with every version.  ", "paused")
+    facts = " · ".join(part for part in (entry.line.source, since) if part)
+    written = held if entry.added else Styled(f"{facts}  " if facts else "", "faint")
     return [
-        (Styled(entry_words(entry), "strong"), why),
-        (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), source),
+        (Styled(words, "strong"), f"  {why}" if why else ""),
+        hits,
+        (written, Styled(_MEANINGS[entry.line.section], "muted")),
     ]
 
 
@@ -220,18 +192,6 @@ def _diff_lines(before: Ruleset | None, after: Ruleset) -> list[Line]:
     return [Styled(line, _DIFF_ROLES.get(line[0], "muted")) for line in lines] or [Styled(same, "muted")]
 
 
-def heading_of(one: Ruleset | None, entries: int) -> str:
-    """The title of the entries; raw text."""
-    if one is None:
-        return "Rules"
-    return f"Rules · job {one.job} · ruleset {one.ruleset_id} · {count(entries)} in force"
-
-
-def problem_lines(problems: Sequence[RulesProblem]) -> list[Line]:
-    """What is wrong in a draft, by its lines."""
-    return [Paragraph(f"✗ line {one.line}: {one.words}", "error", indent=2) for one in problems]
-
-
 def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
     """Another version is in force than the one the draft began with; `moot`: it has all that the draft changed."""
     merges = f"{keys('rules.apply')} merges the draft with it, line by line"
@@ -241,66 +201,22 @@ def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
     ]
 
 
-def merge_words(newer: Ruleset, merged: Merge) -> str:
-    """What is asked before a draft is merged with a newer version; raw text."""
-    if not merged.conflicts:
-        return f"Ruleset {newer.ruleset_id} changed other lines than the draft: both changes are kept."
-    both = plural(merged.conflicts, "place")
-    return f"Both changed the same lines in {both}: they are marked in the text, and one side has to go."
-
-
-def under_way_lines() -> list[Line]:
-    """The draft was handed in, and nothing is known of it yet."""
-    return [Styled("◷ the draft is on its way", "waiting"), Styled("  what is done next waits for it", "muted")]
-
-
 def no_rules_lines() -> list[Line]:
     """What is shown while there is no version."""
     return [Paragraph("There is no ruleset yet: the first run writes one from the configuration.", "muted")]
 
 
-_LONGEST = 12
+def since_words(entry: Entry, line: Sequence[Ruleset], zone: tzinfo) -> str:
+    """Return which version brought an entry in; empty for one that operators added. `line`: the version in force and
+    those before it, each made of the next one, as far as they are known."""
+    if entry.added:
+        return ""
 
+    def has(one: Ruleset) -> bool:
+        return entry.key[1] in map(bare_entry, dict(sections_of(one.policies))[entry.line.section])
 
-def sheet_lines(
-    entry: Entry, since: Ruleset | None, fired: tuple[RuleHits | None, RefusalCounts | None], zone: tzinfo
-) -> list[Line]:
-    """What is known of an entry. `since` is the version that brought it in, None: an earlier one than is known; `fired`
-    what it refused, and the counts that tell it."""
-    firing, counted = fired
-    reasons, written = reason_of(entry), source_of(entry)
-    held = "beside the rulesets, with every version" if entry.added else "longer than the versions that are shown"
-    if since is not None:
-        held = f"ruleset {since.ruleset_id} by {since.who}, {date_time(since.at, zone)[:16]}"
-    return [
-        Paragraph(entry_words(entry), "strong", most=_LONGEST),
-        Paragraph(_MEANINGS[entry.section], "muted"),
-        "",
-        *([fact("reason", reasons)] if reasons else []),
-        *([fact("written", written)] if written else []),
-        fact("since", held),
-        "",
-        *_fired_lines(rule_hits_line(firing, counted, zone, query=isinstance(entry.value, QueryPolicy))),
-    ]
-
-
-def _fired_lines(line: Line) -> list[Line]:
-    """What the log says, folded; the URL that it names has a line of its own."""
-    pieces = line if isinstance(line, tuple) else (line,)
-    texts = [piece if isinstance(piece, str) else piece.text for piece in pieces if isinstance(piece, str | Styled)]
-    url = pieces[-1] if isinstance(pieces[-1], str) else ""
-    said = "".join(texts[: -1 if url else None]).rstrip(": ")
-    return [Paragraph(said, ""), *([("  ", url)] if url else [])]
-
-
-def without_lines(news: ImpactNews | None, keys: KeyNames) -> list[Line]:
-    """What would be otherwise among the known URLs if the entry were taken out."""
-    return ["", heading("Without it"), *impact_lines(True, news, keys)]
-
-
-def since_of(entry: Entry, line: Sequence[Ruleset]) -> Ruleset | None:
-    """The version that brought an entry in. `line`: the version in force and those before it, each made of the next
-    one. None: all of them have it, and the last one was made of another."""
-    with_it = list(takewhile(lambda one: is_in(one.policies, entry), line))
-    whole = len(with_it) < len(line) or not line[-1].parent_id
-    return with_it[-1] if with_it and whole else None
+    with_it = [*takewhile(has, line)]
+    if not with_it or (len(with_it) == len(line) and line[-1].parent_id):
+        return "longer than the versions that are shown"
+    since = with_it[-1]
+    return f"since ruleset {since.ruleset_id} by {since.who}, {date_time(since.at, zone)[:16]}"

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import TextAreaTheme
 
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
+from tui_crawler.console.rules.rows import TOKENS
 from tui_crawler.console.table.paint import role_styles
 
-_TOKENS = re.compile(
-    r"""(?P<muted>(?:^|(?<=\s))\#.*)|(?P<ok>'[^']*'|"(?:\\.|[^"\\])*")|(?P<accent>[A-Za-z_]+(?=:(?:\s|$)))"""
-)
-"""Comments, quoted texts and keys, by the role of their colour."""
+
+class _Theme(TextAreaTheme):
+    """Leaves the colours of the line under the cursor; of it only the background is another."""
+
+    def apply_css(self, text_area: TextArea) -> None:
+        super().apply_css(text_area)
+        if (style := self.cursor_line_style) is not None:
+            self.cursor_line_style = Style(bgcolor=style.bgcolor)
 
 
 class RuleArea(PlainArea):
@@ -29,9 +35,13 @@ class RuleArea(PlainArea):
     def __init__(self, *, id: str, classes: str) -> None:
         super().__init__(id=id, classes=classes, soft_wrap=False, show_line_numbers=True)
         self.cursor_blink = False
+        self.register_theme(_Theme("rules"))
         self.wrong: Collection[int] = ()
         self._roles: dict[str, Style] = {}
         self._prefixed = False  # ctrl+x was pressed where nothing is selected
+
+    def on_mount(self) -> None:
+        self.theme = "rules"
 
     def put(self, text: str, cursor: tuple[int, int]) -> None:
         """Show another text; what is typed later can be undone as far as this."""
@@ -57,7 +67,7 @@ class RuleArea(PlainArea):
         if line_index in self.wrong:
             line.stylize(self._roles["error"])
             return line
-        for found in _TOKENS.finditer(line.plain):
+        for found in TOKENS.finditer(line.plain):
             line.stylize(self._roles[found.lastgroup or ""], found.start(), found.end())
         return line
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.matcher import describe
 from tui_crawler.domain.rules.pattern import BadPattern
@@ -57,60 +58,45 @@ class RuleHits:
 
 
 def firings(
-    entries: Iterable[Entry], counts: RefusalCounts, links: Sequence[RefusedView] = ()
+    entries: Sequence[Entry], counts: RefusalCounts, links: Sequence[RefusedView] = ()
 ) -> Mapping[Hashable, RuleHits | None]:
-    """What the log says of each entry, by its key; None: it cannot say.
+    """Return what the log says of each entry, by its key; None: it cannot say.
 
     `links` are the links that filters refused; at most MOST_SAMPLES of their samples are judged.
     """
-    held = list(entries)
-    values: dict[Hashable, object] = {entry.key: entry.value for entry in held}
     said: dict[tuple[str, str], list[RefusalCount]] = {}
     for row in counts.rows:
         said.setdefault((row.exit_code, row.message.removeprefix(_SEED)), []).append(row)
     found: dict[Hashable, RuleHits | None] = {}
-    for key, value in values.items():
-        words = _words_of(value)
-        found[key] = None if words is None else _sum(said.get(words, ()))
-    found |= query_firings([entry for entry in held if isinstance(entry.value, QueryPolicy)], counts.rows)
-    samples = _samples(values, links)
+    for entry in entries:
+        words = _words_of(entry.value)
+        found[entry.key] = None if words is None else _sum(said.get(words, ()))
+    found |= _query_firings([entry for entry in entries if isinstance(entry.value, QueryPolicy)], counts.rows)
+    samples = _samples([entry.value for entry in entries], links)
     totals = {reason: sum(row.count for row in links if row.reason == reason) for reason in LINK_REASONS}
-    for key, fired in found.items():
-        reason = _reason(values[key])
-        if fired is not None and reason:
-            in_all, sample = totals[reason], samples.get(key, "")
-            found[key] = replace(fired, links=bool(sample), links_in_all=in_all, sample_url=fired.sample_url or sample)
+    for entry in entries:
+        fired, value = found[entry.key], entry.value
+        reason = Refusal.exclusion if isinstance(value, Exclusion) else Refusal.rule_accept
+        if fired is not None and (reason is Refusal.exclusion or (isinstance(value, Rule) and value.accept is False)):
+            in_all, sample = totals[reason], samples.get(id(value), "")
+            url = fired.sample_url or sample
+            found[entry.key] = replace(fired, links=bool(sample), links_in_all=in_all, sample_url=url)
     return found
 
 
-def _reason(value: object) -> str:
-    """Why links are counted that an entry refuses; empty where it refuses none."""
-    match value:
-        case Exclusion():
-            return str(Refusal.exclusion)
-        case Rule(accept=False):
-            return str(Refusal.rule_accept)
-        case _:
-            return ""
-
-
-def _samples(values: Mapping[Hashable, object], links: Sequence[RefusedView]) -> dict[Hashable, str]:
-    exclusions = tuple(value for value in values.values() if isinstance(value, Exclusion))
-    rules = tuple(value for value in values.values() if isinstance(value, Rule))
-    try:
+def _samples(values: Sequence[object], links: Sequence[RefusedView]) -> dict[int, str]:
+    """Return a link that was refused by each entry, by the identity of its value."""
+    exclusions = tuple(value for value in values if isinstance(value, Exclusion))
+    rules = tuple(value for value in values if isinstance(value, Rule))
+    found: dict[int, str] = {}
+    with suppress(BadPattern):
         compiled = CompiledPolicies(PolicySet(exclusions=exclusions, rules=rules))
-    except BadPattern:
-        return {}
-    keys = {id(value): key for key, value in values.items()}
-    found: dict[Hashable, str] = {}
-    for row in [row for row in links if row.reason in LINK_REASONS][:MOST_SAMPLES]:
-        url = normalise(row.sample_url, None, CLIENT_MAX_LENGTH)
-        if isinstance(url, InvalidUrl):
-            continue
-        of_rule = row.reason == Refusal.rule_accept
-        decided = compiled.settings(url).accept_rule if of_rule else compiled.exclusions.of_url(url)
-        if decided is not None and id(decided) in keys:
-            found.setdefault(keys[id(decided)], row.sample_url)
+        for row in [row for row in links if row.reason in LINK_REASONS][:MOST_SAMPLES]:
+            url = normalise(row.sample_url, None, CLIENT_MAX_LENGTH)
+            if not isinstance(url, InvalidUrl):
+                of_rule = row.reason == Refusal.rule_accept
+                decided = compiled.settings(url).accept_rule if of_rule else compiled.exclusions.of_url(url)
+                found.setdefault(id(decided), row.sample_url)
     return found
 
 
@@ -132,27 +118,27 @@ def _words_of(value: object) -> tuple[str, str] | None:
             return None
 
 
-def query_firings(policies: Sequence[Entry], rows: Iterable[RefusalCount]) -> dict[Hashable, RuleHits | None]:
-    """What the log says of each query policy, by its key; None for those of a place where a refusal stays in doubt."""
+def _query_firings(policies: Sequence[Entry], rows: Iterable[RefusalCount]) -> dict[Hashable, RuleHits | None]:
+    """Return what the log says of each query policy; None for those of a place where a refusal stays in doubt."""
     places = Counter(entry.line.source for entry in policies)
     judges = [(entry, _alone(entry.value)) for entry in policies]
     refused: dict[Hashable, list[RefusalCount]] = {entry.key: [] for entry in policies}
     doubted: set[str] = set()
-    of_queries = [
+    of_queries = (
         row for row in rows if row.exit_code == _POLICY and row.message.removeprefix(_SEED).startswith(_QUERY)
-    ]
+    )
     for number, row in enumerate(of_queries):
         entry = _which(row, judges, number * len(judges) < MOST_JUDGED)
         if entry is not None:
             refused[entry.key].append(row)
         elif row.decided_by:
             doubted.add(row.decided_by)
-    found: dict[Hashable, RuleHits | None] = {}
-    for entry in policies:
-        in_doubt = not refused[entry.key] and entry.line.source in doubted
-        fired = replace(_sum(refused[entry.key]), beside=places[entry.line.source] - 1)
-        found[entry.key] = None if in_doubt else fired
-    return found
+    return {
+        entry.key: replace(_sum(refused[entry.key]), beside=places[entry.line.source] - 1)
+        if refused[entry.key] or entry.line.source not in doubted
+        else None
+        for entry in policies
+    }
 
 
 def _which(row: RefusalCount, judges: Sequence[_Judge], anywhere: bool) -> Entry | None:

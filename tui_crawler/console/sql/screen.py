@@ -17,20 +17,14 @@ from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.sql.rows import (
-    Schema,
-    answer_lines,
-    answer_of,
-    answer_rows,
-    answer_words,
-    complete,
-)
+from tui_crawler.console.sql.rows import Schema, answer_lines, answer_of, answer_rows, answer_words, complete
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import elapsed
 
 if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.sql.queries import QuerySession
 
 
@@ -57,7 +51,6 @@ class SqlEditor(PlainArea):
         self._told: tuple[str, int] | None = None  # text and place of the cursor where nothing could be completed
 
     def put(self, text: str) -> None:
-        """Puts a text in place of what stands here, with the cursor at its end."""
         self.load_text(plain_text(text))
         self.move_cursor(self.document.end)
 
@@ -85,11 +78,9 @@ class SqlEditor(PlainArea):
         event.prevent_default()
 
     def on_text_area_changed(self) -> None:
-        words = self.offered.words
-        self.offer(words if self._fragment else ())
+        self.offer(self.offered.words if self._fragment else ())
 
     def complete_word(self) -> None:
-        """Completes the word under the cursor, or tells that nothing fits."""
         if not self._complete():
             self.nothing_fits()
 
@@ -115,12 +106,11 @@ class SqlEditor(PlainArea):
 
     def _complete(self) -> bool:
         """Puts in the next word that fits, as far as all that fit agree at first; False when there is none."""
+        choice: Choice | None = None
         if self._last is not None and self._last[0] == self.text:
-            choice: Choice | None = self._last[1].turned(1)
+            choice = self._last[1].turned(1)
         elif self._fragment or self.text[: self._at].endswith("."):
             choice = choose(self.offered, self._fragment)
-        else:
-            choice = None
         if choice is None:
             return False
         line, column = self.cursor_location
@@ -162,37 +152,35 @@ class SqlScreen(ConsoleScreen):
         self._back = 0  # so many questions back in what was asked
 
     def body(self) -> Iterable[Widget]:
-        """The editor, a line that tells, the answer, a row of it in full."""
         text = self._question or self._query_session.draft or _FIRST  # what was asked before may be of another crawl
         self._editor = SqlEditor(text, id="sql-editor", classes="pane")
         self._editor.ask, self._editor.recall = self._ask, self._recall
         self._editor.offer, self._editor.nothing_fits = self._offer, self._nothing_fits
         self._hint = Lines(id="sql-hint", still=True)
         self._table = CrawlTable(answer_of(QueryAnswer()), placeholder="", id="sql-rows", classes="pane")
-        self._info = FactsPane(
-            lambda: answer_lines(self._answer, self._table.cursor_key, self.console.clock.zone), "Row", id="sql-info"
-        )
+        self._info = FactsPane(self._facts, "Row", id="sql-info")
         yield Vertical(self._editor, self._hint, self._table, self._info, id="body")
 
     def on_mount(self) -> None:
         """Names the panes, reads what can be completed, asks what was brought along."""
         title(self._editor, "SQL · read-only")
         self._hint.show([Styled(_HINT, "muted")])
-        if self._question:
-            self._editor.move_cursor(self._editor.document.end)
-        else:
-            self._editor.select_all()  # so that typing begins another question
         self.app.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
         if self._question:
+            self._editor.move_cursor(self._editor.document.end)
             self._ask(self._question)
+        else:
+            self._editor.select_all()  # so that typing begins another question
+
+    def _facts(self) -> Sequence[Line]:
+        return answer_lines(self._answer, self._table.cursor_key, self.console.clock.zone)
 
     def on_unmount(self) -> None:
         if self._waits:
             self._query_session.cancel()
 
     def _offer(self, offered: Sequence[str]) -> None:
-        words = "  ".join(offered[:40])
-        self._hint.show([Styled(words, "accent") if words else Styled(_HINT, "muted")])
+        self._hint.show([Styled("  ".join(offered[:40]), "accent") if offered else Styled(_HINT, "muted")])
 
     def _nothing_fits(self) -> None:
         """Tab stays in the editor, and says what leaves it."""
@@ -223,15 +211,14 @@ class SqlScreen(ConsoleScreen):
             held = table.held_rows()  # the answer before stays, as one that is past
             table.set_rows([row.in_role("dim") for row in held], keep_marks=True)
             self.show_titles()
-            self.tell_footer()
-            return
-        self._answer, self._editor.answered = answer, self._sent
-        table.keep_only("")
-        table.order_by(None)
-        table.clear_marks()
-        table.set_relation(answer_of(answer))
-        table.fill(answer_rows(answer), present(self.console.clock), cursor="first")
-        self.tick()
+        else:
+            self._answer, self._editor.answered = answer, self._sent
+            table.keep_only("")
+            table.order_by(None)
+            table.clear_marks()
+            table.set_relation(answer_of(answer))
+            table.fill(answer_rows(answer), present(self.console.clock), cursor="first")
+            self.tick()
         self.tell_footer()
 
     def situation(self) -> Situation:
@@ -239,11 +226,10 @@ class SqlScreen(ConsoleScreen):
         row = self._table.current
         pairs = zip(self._answer.columns, row.values if row is not None else (), strict=False)
         texts = (value for name, value in pairs if "url" in name.casefold() and isinstance(value, str))
-        url = next((text for text in texts if text.startswith(("http://", "https://"))), "")
-        return Situation(Where.sql, urls=(url,) if url else ())
+        urls = tuple(text for text in texts if text.startswith(("http://", "https://")))
+        return Situation(Where.sql, urls=urls[:1])
 
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
-        """The keys of the editor while it has the focus: it takes all others as text."""
         if self.focused is not self._editor:
             return super().footer_keys()
         return (*_EDITOR_KEYS, ("nav.back", self.key_names("nav.back"), "back"))
@@ -253,7 +239,6 @@ class SqlScreen(ConsoleScreen):
         return not self._waits and super().leave_marks()
 
     def again(self, *values: object) -> bool:
-        """Go to the editor; the question, if there is one, is asked at once."""
         if question := "".join(map(str, values)):
             self._editor.put(question)
             self._ask(question)
@@ -261,7 +246,6 @@ class SqlScreen(ConsoleScreen):
         return True
 
     def leave(self) -> None:
-        """Cancels a question; else goes to the editor, and from there away."""
         if self._waits:
             self._cancelled = True
             self._query_session.cancel()
@@ -286,11 +270,11 @@ class SqlScreen(ConsoleScreen):
         if self._waits:
             self.console.tell("no", f"a question is being answered; {self.key_names('nav.back')} cancels it", "muted")
             return
-        self._asked, self._sent = self._asked + 1, text
-        self._waits, self._cancelled, self._back = True, False, 0
+        number = self._asked = self._asked + 1
+        self._waits, self._cancelled, self._back, self._sent = True, False, 0, text
         self._since = self.console.clock.mono_ms()
-        self._query_session.remember(text)
-        number, query_session = self._asked, self._query_session
+        query_session = self._query_session
+        query_session.remember(text)
 
         def work() -> None:
             self.call_later(self._answered, number, query_session.ask(text))
@@ -308,7 +292,6 @@ class SqlScreen(ConsoleScreen):
         self.tell_footer()
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
-        """Does what the key of the editor does; those that are actions are done as everywhere."""
         match event.action_id:
             case "editor.line":
                 self._editor.insert("\n")

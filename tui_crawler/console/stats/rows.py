@@ -1,23 +1,17 @@
-"""The statistics as relations: exit codes, busiest origins, and the tables of the pane at the bottom. Pure."""
+"""The statistics as relations: exit codes and busiest origins. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell, mark_of
-from tui_crawler.console.urls.cells import bare_host, host_of
+from tui_crawler.console.urls.cells import host_cell
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.columns import Column, Kind, Relation
-from tui_crawler.text.relations.actions import ACTIONS
-from tui_crawler.text.relations.limbo import LIMBO
-from tui_crawler.text.relations.refused import REFUSED
-from tui_crawler.text.relations.runs import RUNS
-from tui_crawler.text.relations.stashes import STASHES
-from tui_crawler.text.relations.validations import VALIDATIONS
 from tui_crawler.text.shown import Show
 from tui_crawler.text.sparkline import bar
 
@@ -33,27 +27,6 @@ ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "byte
 """What the origins are ordered by, field and word."""
 SPANS: dict[str, str] = {"requests": "in all runs", "bytes": "in all runs", "failed": "as they stand"}
 """What is counted by the field of an order of origins."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatsTable:
-    """A table that the pane at the bottom shows: its word for the command line, its title, its relation. `span` says
-    what is counted."""
-
-    name: str
-    title: str
-    relation: Relation[Any]
-    span: str = ""
-
-
-STATS_TABLES: tuple[StatsTable, ...] = (
-    StatsTable("refused", "Refused links", REFUSED, span="in all runs"),
-    StatsTable("limbo", "Limbo", LIMBO, span="now"),
-    StatsTable("stashes", "Stashes", STASHES),
-    StatsTable("validation", "Validation", VALIDATIONS),
-    StatsTable("runs", "Runs", RUNS),
-    StatsTable("actions", "Actions of operators", ACTIONS),
-)
 
 
 def exits_of(counts: Sequence[ExitCountView], *, brief: bool = False) -> Relation[ExitCountView]:
@@ -84,17 +57,13 @@ EXITS, BRIEF_EXITS = exits_of(()), exits_of((), brief=True)
 
 def top_origins(views: Iterable[OriginView], order: str) -> list[OriginView]:
     """The origins with most requests, bytes or failures; none that has none."""
-    found = nlargest(SHOWN, views, key=lambda view: (_amount(view, order), view.origin))
-    return [view for view in found if _amount(view, order)]
-
-
-def _amount(view: OriginView, order: str) -> int:
-    return {"requests": view.requests, "bytes": view.bytes, "failed": view.failed}.get(order, 0)
+    found = nlargest(SHOWN, views, key=attrgetter(order, "origin"))
+    return [view for view in found if getattr(view, order)]
 
 
 def busiest(order: str, views: Sequence[OriginView]) -> Relation[OriginView]:
     """Return origins as a relation, with a bar for what they are ordered by; the first has the most of it."""
-    most = _amount(views[0], order) if views else 0
+    most = getattr(views[0], order) if views else 0
 
     def amount(of: Callable[[str, str | None], Show[Any, object]], field: str) -> Show[Any, object]:
         return of("strong", None) if field == order else of("", "faint")
@@ -107,11 +76,10 @@ def busiest(order: str, views: Sequence[OriginView]) -> Relation[OriginView]:
         key=lambda view: view.origin,
         nothing="nothing to order yet",
         columns=(
-            Column("origin", "ORIGIN", lambda name, *_: Styled(host_of(name), "strong", bare_host(name)), None, 0,
-                   min_width=14, kind="place"),
+            Column("origin", "ORIGIN", lambda name, *_: host_cell(name, "strong"), None, 0, min_width=14, kind="place"),
             Column("requests", "REQUESTS", amount(shown.number, "requests"), 8, 1, "right", min_width=5, short="REQ"),
             Column("bytes", "BYTES", amount(shown.data_size, "bytes"), 7, 2, "right"),
             Column("failed", "FAILED", shown.number("error", "faint"), 6, 1, "right", min_width=4, short="FAIL"),
-            Column("bar", "", share, 12, 3, min_width=6, kind="name", value=lambda view: _amount(view, order)),
+            Column("bar", "", share, 12, 3, min_width=6, kind="name", value=attrgetter(order)),
         ),
     )  # fmt: skip

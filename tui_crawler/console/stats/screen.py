@@ -28,15 +28,9 @@ from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.stats.queries import (
-    COUNTED,
-    JOBS_ASK,
-    LEDGER_ASKS,
-    StashCount,
-    ValidationCount,
-    exit_counts_of,
-)
-from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, STATS_TABLES, busiest, exits_of, top_origins
+from tui_crawler.console.stats import queries
+from tui_crawler.console.stats.queries import STATS_TABLES, LedgerCount, StatsTable
+from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, busiest, exits_of, top_origins
 from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import host_of
@@ -60,45 +54,40 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     """Shows one ledger; only that one is read."""
 
     def __init__(self) -> None:
-        super().__init__(STATS_TABLES[0].relation, id="ledger", classes="pane")
-        self._at = 0
+        self.ledger = next(iter(STATS_TABLES))
+        """The word of the table that is shown."""
+        super().__init__(self._entry.relation, id="ledger", classes="pane")
         self._asked = 0
         self.reading = PaneReading(lambda: self.wanted, self._show)
 
     @property
-    def name_shown(self) -> str:
-        """The ledger that is shown, by its word."""
-        return STATS_TABLES[self._at].name
+    def _entry(self) -> StatsTable:
+        return STATS_TABLES[self.ledger]
 
     @property
     def wanted(self) -> Ask[Any]:
-        """What is to be read for it."""
-        name = self.name_shown
-        return replace(LEDGER_ASKS[name], about=(self._asked,)) if name in COUNTED else LEDGER_ASKS[name]
-
-    @property
-    def _value(self) -> Any:
-        return self.reading.value
+        ask = self._entry.ask
+        return replace(ask, about=(self._asked,)) if self._entry.counted else ask
 
     def turn_to(self, name: str) -> bool:
         """Shows another ledger: the one named, or the next one; what must be counted is counted anew.
 
         False when there is none of that name.
         """
-        names = [ledger.name for ledger in STATS_TABLES]
+        names = list(STATS_TABLES)
         if name and name not in names:
             return False
-        self._at = names.index(name) if name else (self._at + 1) % len(names)
-        self._asked += self.name_shown in COUNTED
+        self.ledger = name or names[(names.index(self.ledger) + 1) % len(names)]
+        self._asked += self._entry.counted
         self.await_rows()
-        self.set_relation(STATS_TABLES[self._at].relation)
-        if self._value is not None:
-            self._show(self._value)
+        self.set_relation(self._entry.relation)
+        if (value := self.reading.value) is not None:
+            self._show(value)
         return True
 
     def count_again(self) -> None:
         """Counts what must be counted: what is shown, or the stashes."""
-        self.turn_to(self.name_shown if self.name_shown in COUNTED else "stashes")
+        self.turn_to(self.ledger if self._entry.counted else "stashes")
 
     @property
     def url(self) -> str:
@@ -114,47 +103,32 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     def runs_chosen(self) -> tuple[int, ...]:
         """The runs to be compared; none while another ledger is shown, or there is none before."""
         marked, here = sorted(key for key in self.marked if isinstance(key, int)), self.cursor_key
-        if not self.shows_runs:
-            return ()
-        if len(marked) > 1:
+        if self.shows_runs and len(marked) > 1:
             return tuple(marked[-2:])
-        return (here - 1, here) if isinstance(here, int) and here > 1 else ()
+        return (here - 1, here) if self.shows_runs and isinstance(here, int) and here > 1 else ()
 
     def titles(self) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
-        ledger, words = STATS_TABLES[self._at], STATS_TABLES[self._at].title
-        value, keys = self._value, self.console.appearance.key_names
-        if self.row_count:
-            words += f" · {count(self.row_count)}"
-        if ledger.span:
-            words += f" · {ledger.span}"
-        if isinstance(value, StashCount | ValidationCount):
-            what = "counted"
-            if isinstance(value, ValidationCount) and not value.totals.whole:
-                what = f"first {count(value.totals.pages)} pages"
-            if isinstance(value, ValidationCount) and value.totals.waiting:
-                what = f"{count(value.totals.waiting)} waiting · {what}"
-            words += f" · {what} at {clock(value.at, self.console.clock.zone)} · {keys('stats.count')} again"
+        ledger, words = self._entry, self._entry.title
+        value, keys = self.reading.value, self.console.appearance.key_names
+        words += f" · {count(self.row_count)}" if self.row_count else ""
+        words += f" · {ledger.span}" if ledger.span else ""
+        if isinstance(value, LedgerCount):
+            at = clock(value.at, self.console.clock.zone)
+            words += f" · {value.words} at {at} · {keys('stats.count')} again"
         compares = f"{keys('nav.open')}: compare two · " if self.shows_runs else ""
         return words, f"{compares}{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
 
     @property
     def shows_runs(self) -> bool:
-        """Whether runs are shown."""
-        return STATS_TABLES[self._at].relation is RUNS
+        return self._entry.relation is RUNS
 
     def _show(self, value: Any) -> None:
-        self.fill(self._records(value), present(self.console.clock))
-
-    def _records(self, value: Any) -> Iterable[Any]:
-        match value:
-            case StashCount(stashes=stashes):
-                return stashes
-            case ValidationCount(totals=totals):
-                return totals.sums
         run = self.console.live_state.run
         alive = run.run_id if run is not None and run.live else 0
-        return (replace(one, live=one.run_id == alive) if isinstance(one, RunView) else one for one in value)
+        records = value.records if isinstance(value, LedgerCount) else value
+        lines = (replace(one, live=one.run_id == alive) if isinstance(one, RunView) else one for one in records)
+        self.fill(lines, present(self.console.clock))
 
 
 ORDER_MS = 1_000
@@ -193,13 +167,16 @@ class StatsScreen(RowsScreen):
         self._ordered_at = -ORDER_MS
         self._origin = ""
         self._charted, self._span = False, HOUR_MS
-        self._all_read = PaneReading(exit_counts_of, lambda exits: self._show_exits(self._all_exits, exits))
-        self._own_read = PaneReading(self._ask_own, lambda exits: self._show_exits(self._own_exits, exits))
-        self._jobs_read = PaneReading(lambda: JOBS_ASK, self._show_jobs)
+        exits_of = queries.exit_counts_of
+        self._all_read = PaneReading(exits_of, lambda exits: self._show_exits(self._all_exits, exits))
+        self._own_read = PaneReading(
+            lambda: exits_of(self._origin) if self._origin else None,
+            lambda exits: self._show_exits(self._own_exits, exits),
+        )
+        self._jobs_read = PaneReading(lambda: queries.JOBS_ASK, self._show_jobs)
         self._pulse = PaneReading(self._ask_pulse, self._show_charts, moves=True)
 
     def body(self) -> Iterable[Widget]:
-        """Jobs and exit codes at the left; origins, a ledger and, where there is room, charts at the right."""
         self._all_exits = CrawlTable(EXITS, id="all-exits", classes="pane")
         self._own_exits = CrawlTable(EXITS, id="own-exits", classes="pane")
         self._job_table = CrawlTable(JOBS, id="jobs", classes="pane")
@@ -217,7 +194,6 @@ class StatsScreen(RowsScreen):
         yield Vertical(self._panes, id="body")
 
     def fit(self, size: Size) -> None:
-        """Where there is one column the titles say more."""
         super().fit(size)
         self._charted = size.width >= _WIDE and size.height >= _TALL
         self._panes.set_class(self._charted, "-charted")
@@ -228,9 +204,6 @@ class StatsScreen(RowsScreen):
     @property
     def _jobs(self) -> tuple[JobView, ...]:
         return self._jobs_read.value or ()
-
-    def _ask_own(self) -> Ask[tuple[ExitCountView, ...]] | None:
-        return exit_counts_of(self._origin) if self._origin else None
 
     def _ask_pulse(self) -> Ask[Pulse] | None:
         return pulse_of(self._scope(), self._span, self.console.clock.wall_ms()) if self._charted else None
@@ -263,21 +236,17 @@ class StatsScreen(RowsScreen):
 
     def show_live(self) -> None:
         """The order of the origins, once a second and never while keys are pressed."""
-        self._order_origins()
-
-    def _order_origins(self) -> None:
         console, moment = self.console, present(self.console.clock)
-        now = console.clock.mono_ms()
+        now, known = console.clock.mono_ms(), console.live_state.origins
         waits = now - self._ordered_at < ORDER_MS or console.idle_ms() < ORDER_MS
         if not console.live_state.known:
             return
         if waits and self._ordered_at >= 0:
-            known = console.live_state.origins
             views = [known[str(key)] for key in self._top.row_order if key in known]
             self._top.update_rows(rows_of(busiest(self._order, views), views, moment))
             return
         self._ordered_at = now
-        views = top_origins(console.live_state.origins.values(), self._order)
+        views = top_origins(known.values(), self._order)
         anew = self._top.sort != (self._order, True)
         self._top.fill(views, moment, relation=busiest(self._order, views), anew=anew)
         self._top.sort = (self._order, True)
@@ -301,25 +270,24 @@ class StatsScreen(RowsScreen):
 
     def situation(self) -> Situation:
         """The jobs, and the URL under the cursor of the ledger."""
-        url = self._ledger.url
-        return Situation(Where.stats, jobs=self._targets(), urls=(url,) if url else ())
+        return Situation(Where.stats, jobs=self._targets(), urls=tuple(filter(None, (self._ledger.url,))))
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
-        """The busiest origins by a few numbers."""
         return self._names if table is self._top else super().orders(table)
 
     def chosen(self) -> Mapping[str, str]:
         """By what the origins are ordered, and the ledger, unless it is one that takes long to count."""
-        ledger = self._ledger.name_shown
+        ledger = self._ledger.ledger
+        first = ledger == next(iter(STATS_TABLES))
         return {
             "origins by": self._order if self._order != ORDERS[0][0] else "",
-            "ledger": "" if ledger in (STATS_TABLES[0].name, *COUNTED) else ledger,
+            "ledger": "" if first or STATS_TABLES[ledger].counted else ledger,
         }
 
     def choose(self, words: Mapping[str, str]) -> None:
         order, ledger = words.get("origins by", ""), words.get("ledger", "")
         self._order = order if order in self._names else self._order
-        if ledger and ledger not in COUNTED:
+        if ledger in STATS_TABLES and not STATS_TABLES[ledger].counted:
             self._ledger.turn_to(ledger)
         self.show_titles()
 
@@ -330,7 +298,6 @@ class StatsScreen(RowsScreen):
         self.marks.used()
 
     def reverse_order(self) -> None:
-        """The origins that are the first by the next number."""
         if self.focused is self._top:
             self._order_by(ORDERS[(self._names.index(self._order) + 1) % len(ORDERS)][0])
         else:
@@ -372,7 +339,6 @@ class StatsScreen(RowsScreen):
         self.show_titles()
 
     def pick_order(self, argument: str) -> None:
-        """The origins are the first by one of a few numbers, so that only these can be chosen."""
         if self.focused is not self._top:
             super().pick_order(argument)
         elif argument in self._names:
@@ -383,7 +349,7 @@ class StatsScreen(RowsScreen):
     def _order_by(self, order: object) -> None:
         if isinstance(order, str) and order in self._names:
             self._order, self._ordered_at = order, -ORDER_MS
-            self._order_origins()
+            self.show_live()
             self._top.move_cursor(index=0)
             self.show_titles()
 
@@ -418,17 +384,17 @@ class StatsScreen(RowsScreen):
         if argument:
             self._set(field, argument, targets)
             return
-        value = {"nice": targets[0].nice, "depth": targets[0].depth, "concurrency": targets[0].concurrency}[field]
+        value = getattr(targets[0], field)
         of = f"job {targets[0].job}" if len(targets) == 1 else plural(len(targets), "job")
-        label = safe(f"{field} of {of}", 40)
-        present = f"now {'none' if value is None else value} · " if len(targets) == 1 else ""
+        now = f"now {'none' if value is None else value} · " if len(targets) == 1 else ""
 
         def entered(text: str) -> None:
             if text.strip():
                 self._set(field, text, targets)
             self._job_table.focus()
 
-        self.query_one(EntryLine).open(EntryUse(field, entered), label, "", present + _HINTS[field])
+        line = self.query_one(EntryLine)
+        line.open(EntryUse(field, entered), safe(f"{field} of {of}", 40), "", now + _HINTS[field])
 
     def _set(self, field: str, text: str, targets: tuple[JobView, ...]) -> None:
         number, word = read_number(text), text.strip().lower()
@@ -443,26 +409,22 @@ class StatsScreen(RowsScreen):
         self.marks.used()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Charts are of what has the focus."""
         super().on_descendant_focus(event)
         self.console.read_soon()
 
     def on_chart_pane_pressed(self, _event: ChartPane.Pressed) -> None:
-        """Shows the charts on their own view, where they have a cursor."""
         of = self._scope()
         self.console.do(Where.pulse.goes_there)
         self.console.do("pulse.of", f"{of.scope.name} {of.name}".strip())
 
     def _point_at_origin(self) -> None:
-        key = self._top.cursor_key
-        origin = key if isinstance(key, str) else ""
-        if origin == self._origin:
-            return
-        self._origin = origin
-        self._own_read.forget()
-        self._own_exits.await_rows()
-        self.show_titles()
-        self.console.read_soon()
+        origin = str(self._top.cursor_key or "")
+        if origin != self._origin:
+            self._origin = origin
+            self._own_read.forget()
+            self._own_exits.await_rows()
+            self.show_titles()
+            self.console.read_soon()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._top:

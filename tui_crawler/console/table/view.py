@@ -99,10 +99,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = """
         TableView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
-        color: $foreground; & > .crawl-table--header { color: $text-muted; } & > .crawl-table--header-sorted {
-        color: $primary; } & > .crawl-table--header-current { text-style: underline; } & >
-        .crawl-table--placeholder { color: $text-muted; } & >
-        .crawl-table--gutter { color: $primary; } & > .crawl-table--mark { color: $accent; text-style: bold; }
+        color: $foreground;
         & > .crawl-table--cursor { background: $primary-muted 45%; } &:focus >
         .crawl-table--cursor { background: $primary-muted; text-style: bold; } &:nocolor >
         .crawl-table--cursor { background: transparent; text-style: underline; } &:nocolor:focus >
@@ -111,8 +108,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         &:ansi:focus > .crawl-table--cursor { color: $block-cursor-foreground; background: $block-cursor-background; } }
     """
 
-    _PARTS = ("header", "header-sorted", "header-current", "placeholder", "gutter", "mark", "cursor")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"crawl-table--{part}" for part in _PARTS}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"crawl-table--cursor"}
 
     def __init__(
         self,
@@ -366,22 +362,21 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return True
 
     def _make_palette(self) -> Palette:
-        def style(name: str) -> Style:
-            return self.get_visual_style(f"crawl-table--{name}").rich_style
-
-        current = self.get_component_styles("crawl-table--header-current")
+        base = self.visual_style.rich_style
+        roles = role_styles(self.app.theme_variables, self.app.current_theme.dark)
         cursor = self.get_component_styles("crawl-table--cursor")
-        over = Style(color=style("cursor").color if cursor.has_rule("color") else None, bgcolor=style("cursor").bgcolor)
+        shown = self.get_visual_style("crawl-table--cursor").rich_style
+        over = Style(color=shown.color if cursor.has_rule("color") else None, bgcolor=shown.bgcolor)
         return Palette(
-            base=self.visual_style.rich_style,
-            header=style("header"),
-            header_sorted=style("header-sorted"),
-            header_current=current.text_style,
-            placeholder=style("placeholder"),
+            base=base,
+            header=base + roles["muted"],
+            header_sorted=base + roles["accent"],
+            header_current=Style(underline=True),
+            placeholder=base + roles["muted"],
             cursor=over + cursor.text_style,
-            gutter=style("gutter"),
-            mark=style("mark"),
-            roles=role_styles(self.app.theme_variables, self.app.current_theme.dark),
+            gutter=base + roles["accent"],
+            mark=base + roles["warning"] + Style(bold=True),
+            roles=roles,
             decodes=self._seen.decodes,
         )
 

@@ -65,7 +65,6 @@ class LanePane(ReachesConsole, Bar, can_focus=True):
         title(self, " · ".join(["Politeness", *([] if self._alone else [host_of(self.origin)]), *kept]), said)
 
     def lines_for(self, size: Size) -> Sequence[Line]:
-        """The lane in this size."""
         if self.timeline is None:
             return (Styled(READING, "muted"),)
         console = self.console
@@ -75,7 +74,6 @@ class LanePane(ReachesConsole, Bar, can_focus=True):
         return [tuple(Styled(text, role) for text, role in line) for line in drawn]
 
     def on_click(self, event: Click) -> None:
-        """Puts the cursor where the pointer is."""
         offset = event.get_content_offset(self)
         if offset is not None and isinstance(self.screen, LaneScreen):
             self.screen.action_move_to(max(0, offset.x - LABEL))

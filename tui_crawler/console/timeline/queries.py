@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import RARE_MS, Ask, asks
+from tui_crawler.console.reading.ask import RARE_MS, Ask, reads
 
 if TYPE_CHECKING:
     from tui_crawler.domain.history.span import TimeSpan
@@ -20,10 +20,7 @@ class TimelineReports(Protocol):
         """One origin over a span; a bounded number of attempts is read."""
 
 
-@asks()
-def timeline(reports: TimelineReports, _now: int, origin: str, span: TimeSpan) -> Timeline:
-    """Read the politeness of an origin over a span."""
-    return reports.timeline(origin, span)
+timeline = reads(TimelineReports.timeline)
 
 
 def lane_of(origin: str, span: TimeSpan) -> Ask[Timeline]:

@@ -41,13 +41,11 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         self._first = 0  # the first lane that has room
 
     def body(self) -> Iterable[Widget]:
-        """The lanes, the lines that read them, and with more room what happened."""
         self._reading = Lines(id="lane-reading", still=True)
         self._marks = Lines(id="lane-marks", still=True)
         yield Vertical(*self._panes, self._reading, self._marks, id="body")
 
     def on_mount(self) -> None:
-        """Names the lanes."""
         for pane in self._panes:
             pane.show_title()
 
@@ -59,7 +57,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         return self.size.width - 2
 
     def fit(self, size: Size) -> None:
-        """As many lanes as have room."""
         super().fit(size)
         self._place()
         self.show_titles()
@@ -104,11 +101,9 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
 
     @property
     def lane(self) -> LanePane:
-        """The one that has the focus."""
         return self.focused if isinstance(self.focused, LanePane) else self._panes[self._first]
 
     def situation(self) -> Situation:
-        """The origin of the lane, so that it can be paused here, too."""
         view = self.console.live_state.origins.get(self.lane.origin)
         origins = (view,) if view is not None else ()
         return Situation(Where.timeline, origins=origins, newer=not self.span.follows)
@@ -118,7 +113,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         self.tell_footer()
 
     def go_to_pane(self, step: int) -> None:
-        """Goes to the next lane, also to one that has no room now."""
         goal = (self._panes.index(self.lane) + step) % len(self._panes)
         if not self._panes[goal].display:
             shown = sum(pane.display for pane in self._panes)
@@ -130,7 +124,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
     action_go_to = go_to_pane
 
     def open_selected(self) -> None:
-        """The origin of the lane."""
         self.console.go_to(Where.origin, self.lane.origin)
 
     action_open_lane = open_selected

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, asks
+from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, reads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.history.site_tree import BranchList, BranchTally
     from tui_crawler.domain.history.trap import TrapSuspicion
 
 MOST_BRANCHES, MOST_PAGES = 500, 100
@@ -24,7 +24,7 @@ class TreeReports(Protocol):
     def branch_list(self, prefix: str, branches: int, pages: int) -> BranchList:
         """The first branches right below a prefix, and the first of its own pages with their counts."""
 
-    def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
+    def branch_piece(self, prefix: str, after: str = "") -> BranchTally:
         """Counts of the branches below a prefix in a piece of its URLs, after one of them; it takes a bounded time."""
 
     def branch_traps(self, prefixes: tuple[str, ...]) -> Mapping[str, TrapSuspicion]:
@@ -34,25 +34,7 @@ class TreeReports(Protocol):
         """The URLs of the first failed pages of a branch; goes through the failed pages of the origin."""
 
 
-@asks(RARE_MS)
-def level_of(reports: TreeReports, _now: int, prefix: str) -> BranchList:
-    """Read what is right below a prefix."""
-    return reports.branch_list(prefix, MOST_BRANCHES, MOST_PAGES)
-
-
-@asks(ONCE_MS)
-def piece_of(reports: TreeReports, _now: int, prefix: str, after: str) -> BranchPiece:
-    """Read the next piece of the counts of a branch after a URL."""
-    return reports.branch_piece(prefix, after)
-
-
-@asks(ONCE_MS)
-def traps_of(reports: TreeReports, _now: int, prefixes: tuple[str, ...]) -> Mapping[str, TrapSuspicion]:
-    """Read which branches look like a trap."""
-    return reports.branch_traps(prefixes)
-
-
-@asks(ONCE_MS)
-def failures_of(reports: TreeReports, _now: int, origin: str, prefix: str) -> tuple[str, ...]:
-    """Read the first failed pages of a branch."""
-    return reports.branch_failures(origin, prefix, MOST_RETRIED)
+level_of = reads(TreeReports.branch_list, RARE_MS)
+piece_of = reads(TreeReports.branch_piece, ONCE_MS)
+traps_of = reads(TreeReports.branch_traps, ONCE_MS)
+failures_of = reads(TreeReports.branch_failures, ONCE_MS)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.overview.summary import TRAP
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.pattern import literal
-from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, traps_of
+from tui_crawler.console.tree.queries import MOST_BRANCHES, MOST_PAGES, level_of, piece_of, traps_of
 from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
 from tui_crawler.domain.history.trap import LEAST_PAGES
 from tui_crawler.domain.record import dataclass
@@ -21,8 +23,7 @@ from tui_crawler.text.shown import Show
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
-    from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.history.site_tree import BranchList
     from tui_crawler.domain.history.trap import TrapSuspicion
 
 RECOUNT_MS, SHARE = 10_000, 10
@@ -63,46 +64,55 @@ class Node:
 
 class OpenBranch:
     """A branch that is unfolded: what is right below it, and the counts of that, which are made in pieces. Where they
-    are made anew, those before hold until that is done."""
+    are made again, those before are shown until that is done."""
 
-    def __init__(self, prefix: str) -> None:
-        """Nothing is read of it yet."""
+    def __init__(
+        self,
+        prefix: str,
+        now: Callable[[], int] = lambda: 0,
+        counts: Callable[[OpenBranch], bool] = lambda _: True,
+        changed: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Nothing is read of it yet. `now` is monotonic ms, `counts` decides whether the next piece is read, `changed`
+        is called when anything is new."""
         self.prefix = prefix
         self.listed: BranchList | None = None
         self.shown = self._next = BranchTally()
         self.traps: Mapping[str, TrapSuspicion] = {}
+        self._now, self._changed = now, changed
         self._began_at = self._ended_at = 0
-        self.level = level_of(prefix)
-        self.piece = self._piece()
-        self.judging: Ask[Mapping[str, TrapSuspicion]] | None = None
+        self._judging: Ask[Mapping[str, TrapSuspicion]] | None = None
+        listing = PaneReading(lambda: level_of(prefix, MOST_BRANCHES, MOST_PAGES), partial(self._take, "listed"))
+        self.reads = (listing, PaneReading(lambda: self._judging, partial(self._take, "traps")))
+        self.counted = PaneReading(lambda: self.piece if counts(self) else None, self._count, moves=True)
 
-    def _piece(self) -> Ask[BranchPiece] | None:
+    @property
+    def piece(self) -> Ask[BranchTally] | None:
+        """The next piece of the counts; None when all are counted."""
         return None if self._next.ended else piece_of(self.prefix, self._next.last)
 
-    def take(self, shot: Snapshot, now: int) -> bool:
-        """Takes what was read, `now` in monotonic ms; whether anything is new."""
-        before = (self.listed, self.traps, self._next)
-        self.listed = self.level.found_in(shot) or self.listed
-        self.traps = (self.judging and self.judging.found_in(shot)) or self.traps
-        piece = self.piece.found_in(shot) if self.piece is not None else None
-        if piece is not None:
-            self._began_at = self._began_at if self._next.urls else now
-            self._next = self._next.plus(piece, MOST_BRANCHES)
-            self.shown = self._next if self._next.ended or not self.shown.ended else self.shown
-            self.piece, self._ended_at = self._piece(), now
-            if self._next.ended:
-                # The largest branches are judged for being traps.
-                counts = self.shown.counts.items()
-                found = [(-one.known, name) for name, one in counts if one.known >= LEAST_PAGES and name]
-                self.judging = traps_of(tuple(self.prefix + name for _, name in sorted(found)[:MOST_JUDGED]))
-        return any(one is not other for one, other in zip(before, (self.listed, self.traps, self._next), strict=True))
+    def _take(self, name: str, value: object) -> None:
+        setattr(self, name, value)
+        self._changed()
 
-    def count_again(self, now: int) -> None:
-        """Counts anew where the counts are old; to be called while they may change."""
-        old = now - self._ended_at >= max(RECOUNT_MS, SHARE * (self._ended_at - self._began_at))
-        if self.piece is None and old:
+    def _count(self, piece: BranchTally) -> None:
+        self._began_at = self._began_at if self._next.urls else self._now()
+        self._next = self._next.plus(piece, MOST_BRANCHES)
+        self.shown = self._next if self._next.ended or not self.shown.ended else self.shown
+        self._ended_at = self._now()
+        if self._next.ended:
+            # The largest branches are judged for being traps.
+            counts = self.shown.counts.items()
+            found = [(-one.known, name) for name, one in counts if one.known >= LEAST_PAGES and name]
+            self._judging = traps_of(tuple(self.prefix + name for _, name in sorted(found)[:MOST_JUDGED]))
+        self._changed()
+
+    def count_again(self) -> None:
+        """Count again where the counts are old; to be called while they may change."""
+        old = self._now() - self._ended_at >= max(RECOUNT_MS, SHARE * (self._ended_at - self._began_at))
+        if self._next.ended and old:
             self._next = BranchTally()
-            self.piece = self._piece()
+            self.counted.forget()
 
     @property
     def names(self) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -13,8 +13,7 @@ from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import retry_named
 from tui_crawler.console.panes.lines import FactsPane
-from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.queries import RULES
 from tui_crawler.console.screen.base import title
@@ -22,16 +21,8 @@ from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.paint import Sort
-from tui_crawler.console.tree.queries import failures_of
-from tui_crawler.console.tree.rows import (
-    TREE,
-    Node,
-    NodeKind,
-    OpenBranch,
-    branch_lines,
-    branch_pattern,
-    nodes,
-)
+from tui_crawler.console.tree.queries import MOST_RETRIED, failures_of
+from tui_crawler.console.tree.rows import TREE, Node, NodeKind, OpenBranch, branch_lines, branch_pattern, nodes
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
 
@@ -55,17 +46,13 @@ class BranchTable(CrawlTable):
     def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
         branches: list[list[Row]] = []
         for row in rows:
-            if branches and row.record.level > branches[-1][0].record.level:
-                branches[-1].append(row)
-            else:
-                branches.append([row])
+            if not branches or row.record.level <= branches[-1][0].record.level:
+                branches.append([])
+            branches[-1].append(row)
         below = {first.key: rest for first, *rest in branches}
-        heads = sorted(super().in_order([first for first, *_ in branches], order), key=_is_rest)
+        heads = super().in_order([first for first, *_ in branches], order)
+        heads.sort(key=lambda row: row.record.kind is NodeKind.rest)
         return [row for head in heads for row in (head, *(self.in_order(below[head.key], order)))]
-
-
-def _is_rest(row: Row) -> bool:
-    return row.record.kind is NodeKind.rest
 
 
 class TreeScreen(RowsScreen):
@@ -80,16 +67,15 @@ class TreeScreen(RowsScreen):
         super().__init__()
         self._origin = origin
         self._root = f"{origin}/"
-        self._opened = {self._root: OpenBranch(self._root)}  # the one unfolded last is the last
+        self._opened: dict[str, OpenBranch] = {}  # the one unfolded last is the last
         self._turned: frozenset[str] = frozenset()
-        self._shown_at = 0  # monotonic ms
+        self._shown_at = self._listings = 0  # monotonic ms; how many branches were listed then
         self._retried: tuple[Node, Ask[tuple[str, ...]]] | None = None  # of which failed pages are read
         self._rules = PaneReading(lambda: RULES)
         self._failures = PaneReading(lambda: self._retried and self._retried[1], self._ask_retry)
-        self.reads = (self._failures, self._rules)
+        self._unfold(self._root)
 
     def body(self) -> Iterable[Widget]:
-        """The tree above the branch under the cursor."""
         self._table = BranchTable()
         self._info = FactsPane(self._facts, "Branch", id="tree-info", still=True)
         self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self.tick)
@@ -98,43 +84,43 @@ class TreeScreen(RowsScreen):
     def on_unmount(self) -> None:
         self._exclusion.close()
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        """What is unfolded, and one piece of the counts, while nothing is typed: that of the branch unfolded last."""
+    def readings(self) -> tuple[AnyReading, ...]:
+        """What is unfolded, the one unfolded last first; then what is counted of it."""
         branches = [*reversed(self._opened.values())]
-        quiet = self.console.idle_ms() >= _QUIET_MS
-        pieces = [one.piece for one in branches if quiet and one.piece is not None and one.listed is not None]
-        besides = (ask for one in branches for ask in (one.level, one.judging) if ask is not None)
-        return (*besides, *pieces[:1], *super().wants())
+        reads = (read for one in branches for read in one.reads)
+        return (*reads, *(one.counted for one in branches), self._failures, self._rules)
 
-    def take(self, shot: Snapshot) -> None:
-        super().take(shot)
-        if self.frozen:
-            self.missed += 1
-            return
-        now = self.console.clock.mono_ms()
-        listed = [one.listed for one in self._opened.values()]
-        news = [one.take(shot, now) for one in self._opened.values()]
-        if not any(news):
-            return
-        counts = not any(one.counting for one in self._opened.values())
-        if counts or now - self._shown_at >= _SHOWN_MS or listed != [one.listed for one in self._opened.values()]:
+    def _unfold(self, prefix: str) -> None:
+        self._opened[prefix] = OpenBranch(prefix, self._now, self._counts, self._changed)
+
+    def _now(self) -> int:
+        return self.console.clock.mono_ms()
+
+    def _counts(self, branch: OpenBranch) -> bool:
+        """One branch is counted at a time, while nothing is typed: the one unfolded last."""
+        left = (one for one in reversed(self._opened.values()) if one.piece is not None and one.listed is not None)
+        return self.console.idle_ms() >= _QUIET_MS and next(left, None) is branch
+
+    def _changed(self) -> None:
+        """Show what is new; while it is counted, not with each piece."""
+        listed = sum(one.listed is not None for one in self._opened.values())
+        counting = any(one.counting for one in self._opened.values())
+        if not counting or listed != self._listings or self._now() - self._shown_at >= _SHOWN_MS:
+            self._listings = listed
             self._show()
         self.console.read_soon()
 
     def _listed(self) -> tuple[Exclusion, ...]:
-        rules = self._rules.value
-        return rules.added if rules is not None else ()
+        return self._rules.value.added if self._rules.value is not None else ()
 
     def show_live(self) -> None:
         """Counts again what may have changed."""
-        run = self.console.live_state.run
-        now = self.console.clock.mono_ms()
-        if run is not None and run.live:
+        if (run := self.console.live_state.run) is not None and run.live:
             for one in self._opened.values():
-                one.count_again(now)
+                one.count_again()
 
     def _show(self) -> None:
-        self._shown_at = self.console.clock.mono_ms()
+        self._shown_at = self._now()
         self._table.fill(nodes(self._root, self._opened, self._turned), present(self.console.clock))
         self.show_facts()
         self.show_titles()
@@ -155,21 +141,16 @@ class TreeScreen(RowsScreen):
         return cast("Node | None", self._table.current)
 
     def situation(self) -> Situation:
-        """The origin, and the branch or page under the cursor, whose failed pages can be put back."""
         view, node = self.console.live_state.origins.get(self._origin), self._node()
         counts = node.counts if node is not None else None
-        return Situation(
-            Where.tree,
-            origins=(view,) if view is not None else (),
-            urls=(node.url or node.prefix,) if node is not None else (),
-            failed=counts.failed if counts is not None and node is not None and node.kind in _RETRIED else 0,
-        )
+        urls = (node.url or node.prefix,) if node is not None else ()
+        failed = counts.failed if counts is not None and node is not None and node.kind in _RETRIED else 0
+        return Situation(Where.tree, origins=(view,) if view is not None else (), urls=urls, failed=failed)
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin), "Site tree")
 
     def open_selected(self) -> None:
-        """Unfolds a branch or folds it; opens a page."""
         match self._node():
             case Node(kind=NodeKind.page, url=url):
                 self.console.go_to(Where.url, url)
@@ -177,7 +158,7 @@ class TreeScreen(RowsScreen):
             case Node(kind=NodeKind.own_pages, prefix=prefix):
                 self._turned ^= {prefix}
             case Node(kind=NodeKind.branch, prefix=prefix) if prefix not in self._opened:
-                self._opened[prefix] = OpenBranch(prefix)
+                self._unfold(prefix)
                 self.console.read_soon(instead=True)
             case Node(kind=NodeKind.branch, prefix=prefix) if prefix != self._root:
                 self._opened = {one: branch for one, branch in self._opened.items() if not one.startswith(prefix)}
@@ -205,12 +186,11 @@ class TreeScreen(RowsScreen):
 
     @handles("group.retry")
     def _retry(self) -> None:
-        """Puts a page back; of a branch the failed pages are read, to ask first."""
         node = self._node()
         if node is not None and node.url:
             self.console.command_queue.retry(Situation(Where.tree, urls=(node.url,)))
         elif node is not None:
-            self._retried = node, failures_of(self._origin, node.prefix)
+            self._retried = node, failures_of(self._origin, node.prefix, MOST_RETRIED)
             self.console.read_soon()
 
     def _ask_retry(self, urls: tuple[str, ...]) -> None:
@@ -234,6 +214,5 @@ class TreeScreen(RowsScreen):
         return super().waiting or self._retried is not None
 
     def give_up(self) -> None:
-        """Asks nothing."""
         super().give_up()
         self._retried = None

@@ -144,18 +144,17 @@ def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     """How the URL was found: the shortest path from a seed, link by link; and what else points at it."""
     page = detail.page
     lines: list[Line] = []
-    depths = detail.path_depths or tuple(range(1, len(detail.path) + 1))
     if detail.path:
         first = (Styled("◆ ", "accent"), path_of(detail.path[0].from_url, page.origin), Styled("  seed", "muted"))
         lines.append(Split(first, Styled("depth 0", "muted")))
         hidden = max(0, len(detail.path) - _PATH)
         if hidden:
             lines.append(Styled(f"  … {plural(hidden, 'step')}", "faint"))
-        steps = list(zip(detail.path, depths, strict=True))[hidden:]
-        for number, (link, depth) in enumerate(steps, 1):
-            last, seen = number == len(steps), clock(link.first_seen_at, zone)[:5] if link.first_seen_at else "-"
-            step = Styled(path_of(link.to_url, page.origin), "strong" if last else "")
-            about = Styled(f"  <{link.shown_kind}> {seen} depth {depth}", "muted")
+        steps = detail.path[hidden:]
+        for number, hop in enumerate(steps, 1):
+            last, seen = number == len(steps), clock(hop.first_seen_at, zone)[:5] if hop.first_seen_at else "-"
+            step = Styled(path_of(hop.to_url, page.origin), "strong" if last else "")
+            about = Styled(f"  <{hop.kind}> {seen} depth {hop.depth}", "muted")
             arrow = Styled(f"{'  ' * min(number - 1, _INDENTED)}↳ ", "muted")
             lines.append(Split((arrow, step), (about, Styled(" ◀ shortest" if last else "", "accent"))))
     elif page.depth == 0:
@@ -200,10 +199,6 @@ class LinkLine:
         return path_of(link.from_url if self.inward else link.to_url, self.origin).removeprefix("https://")
 
 
-def _seen(at: int, _line: LinkLine, present: Present) -> Cell:
-    return Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone))
-
-
 LINKS: Relation[LinkLine] = Relation(
     key=lambda line: line.number,
     nothing="it holds no links",
@@ -215,7 +210,9 @@ LINKS: Relation[LinkLine] = Relation(
         Column("text", "TEXT", shown.plain("faint"), 20, 4, min_width=12, value=lambda line: line.end.link.text),
         Column("exit", "EXIT", shown.by_value(lambda code: exit_cell(code) if code else Styled("not tried", "faint")),
                16, 1, min_width=12, kind="name", value=lambda line: line.end.exit_code),
-        Column("seen", "SEEN", _seen, 16, 6, min_width=8, value=lambda line: line.end.link.first_seen_at),
+        Column("seen", "SEEN",
+               lambda at, _, present: Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone)),
+               16, 6, min_width=8, value=lambda line: line.end.link.first_seen_at),
         Column("note", "", shown.plain("warning"), 8, 5, value=lambda line: "nofollow" * line.end.link.nofollow),
     ),
 )  # fmt: skip

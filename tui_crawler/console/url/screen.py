@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -32,7 +31,7 @@ from tui_crawler.console.url.page_text import PageText, page_text
 from tui_crawler.console.url.rows import LINKS, REQUESTS, TRIES, LinkLine
 from tui_crawler.console.url.why_lines import trace_lines
 from tui_crawler.console.urls.cells import host_of, origin_of, path_of
-from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
+from tui_crawler.console.urls.queries import FIRST_LINKS, MOST_LINKS, BodyStart, LinkPlace, body_of, detail_of, links_of
 from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count, plural, size
@@ -50,10 +49,16 @@ class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
 
     def __init__(self, url: str, show: Callable[[object], object], *, inward: bool) -> None:
         """`inward`: the links to `url`, else those from it."""
-        super().__init__(partial(links_of, url, inward), FIRST_LINKS, lambda end: end.after, show)
+
+        def window(after: LinkPlace) -> Ask[tuple[LinkEnd, ...]]:
+            return links_of(url, inward, after, WINDOW + 1)
+
+        super().__init__(window, FIRST_LINKS, lambda end: end.after, show)
         self._inward, self.words = inward, "Links to it" if inward else "Links from it"
-        name, nothing = ("url-inlinks", "no link to it is known") if inward else ("url-outlinks", LINKS.nothing)
-        self.table = CrawlTable(LINKS, placeholder=nothing, id=name, classes="pane")
+        if inward:
+            self.table = CrawlTable(LINKS, placeholder="no link to it is known", id="url-inlinks", classes="pane")
+        else:
+            self.table = CrawlTable(LINKS, id="url-outlinks", classes="pane")
 
     def show(self, detail: PageDetail, moment: Present) -> None:
         """Shows the window; `detail` knows how many links there are."""
@@ -116,7 +121,7 @@ class UrlScreen(TabScreen):
         super().__init__()
         self._inquiry, self._url = explanations, url
         self.tab = tab
-        self._page_read = PaneReading(lambda: page_of(url), lambda _: self._show())
+        self._page_read = PaneReading(lambda: detail_of(url, 0, MOST_LINKS), lambda _: self._show())
         self._explanation = PaneReading(lambda: self._inquiry.of(url) if self.tab == "why" else None)
         self._body = PaneReading(self._ask_body, lambda _: self._show_body())
         self._raw: bool | None = None
@@ -229,7 +234,6 @@ class UrlScreen(TabScreen):
     @handles("list.older", True)
     @handles("list.newer", False)
     def _turn_links(self, on: bool) -> None:
-        """The next or the former window of the links that have the focus."""
         links = self._links_here
         if links.turn(on=on):
             self._show_links()
@@ -298,7 +302,6 @@ class UrlScreen(TabScreen):
 
     @handles("url.read")
     def _read_text(self) -> None:
-        """The body as text, or as it is again."""
         self._reads = not self._reads or self.tab != "body"
         self._open_tab("body")
 
@@ -324,7 +327,6 @@ class UrlScreen(TabScreen):
         self._follow(str(event.number or ""))
 
     def open_filter(self, text: str) -> None:
-        """Filters the list that is shown; where none is, the attempts."""
         if self.table_filter.table is None:
             self._open_tab("attempts")
         super().open_filter(text)

@@ -16,11 +16,12 @@ from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.rules.impact_lines import draft_lines, judge
+from tui_crawler.console.rules.impact_lines import judged_lines
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
+from tui_crawler.text.cells import Styled
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -46,7 +47,6 @@ class WhyScreen(RowsScreen):
         self.reads = (self._explanation,)
 
     def body(self) -> Iterable[Widget]:
-        """The trace beside where the URL stands."""
         self._trace = FactsPane(self._facts, id="why-trace")
         standing = FactsPane(self._standing, "The URL", id="why-standing")
         yield Horizontal(self._trace, standing, id="body", classes="why-panes")
@@ -62,9 +62,10 @@ class WhyScreen(RowsScreen):
         if (shown := self._explanation.value) is None:
             return []
         drafted = drafted_policies(self.app.screen_stack)
-        judged = judge(self._url, drafted) if drafted is not None else None
         lines = standing_lines(shown, self.console.clock.zone, self.key_names)
-        return [*lines, *(draft_lines(judged) if judged else [])]
+        if drafted is None:
+            return lines
+        return [*lines, "", Styled("With the draft of the rules", "accent bold"), *judged_lines(self._url, drafted)]
 
     def show_titles(self) -> None:
         title(self._trace, "Decision trace")

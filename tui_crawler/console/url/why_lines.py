@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.domain.crawl.standing import Hop
     from tui_crawler.domain.history.explanation import Explanation
+    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.rules.verdict import Step
 
 _STAGE = 16

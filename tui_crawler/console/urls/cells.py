@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tui_crawler.text.cells import Styled
+
 
 def path_of(url: str, origin: str) -> str:
     """What follows the origin in a URL, with its leading slash; the whole URL when it is of another origin."""
@@ -22,6 +24,11 @@ def whole_url(written: str, origins: Iterable[str]) -> str:
             if rest != written and (not rest or rest[0] in "/?#"):
                 return origin + (rest or "/")
     return written
+
+
+def host_cell(origin: str, role: str) -> Styled:
+    """Return an origin without the scheme https, without any where there is no room."""
+    return Styled(host_of(origin), role, short=bare_host(origin))
 
 
 def origin_of(url: str) -> str:

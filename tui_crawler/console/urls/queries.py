@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, PageAsk, asks
+from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, PageAsk, asks, reads
 from tui_crawler.console.reading.window import SpanWindow
 from tui_crawler.domain.rules.page_filter import PageFilter
 
@@ -51,10 +51,8 @@ def export_window(narrowing: PageFilter, *, newest_first: bool) -> PageAsk:
     return PageAsk(_window, (narrowing, EXPORTED_AT_ONCE), ONCE_MS, newest_first=newest_first)
 
 
-@asks(ONCE_MS)
-def page_counts_of(reports: PageReports, _now: int, narrowing: PageFilter, field: str) -> PageCounts:
-    """Read how often each value of a field occurs among the pages that pass a filter."""
-    return reports.page_counts(narrowing, field)
+page_counts_of = reads(PageReports.page_counts, ONCE_MS)
+"""How often each value of a field occurs among the pages that pass a filter."""
 
 
 @asks(ONCE_MS)
@@ -67,22 +65,13 @@ MOST_LINKS = 10_000
 """How far the links of a URL are counted; who wants to see them reads a window of them."""
 
 
-@asks()
-def page_of(reports: PageReports, _now: int, url: str) -> PageDetail | None:
-    """Read all that is known of a URL; None: it is no page."""
-    return reports.page_detail(url, 0, MOST_LINKS)
-
-
+detail_of = reads(PageReports.page_detail)
+"""All that is known of a URL; None: it is no page."""
 LinkPlace = tuple[int, str]
 FIRST_LINKS: LinkPlace = (0, "")
 """What the first window of links begins after."""
-
-
-@asks(FIELDS_MS)
-def links_of(reports: PageReports, _now: int, url: str, inward: bool, after: LinkPlace) -> tuple[LinkEnd, ...]:
-    """Read a window of the links to a page (`inward`), or of those it holds, after the last one of another window, with
-    one link more than is shown: whether it goes on."""
-    return reports.link_ends(url, inward, after, WINDOW + 1)
+links_of = reads(PageReports.link_ends, FIELDS_MS)
+"""A window of the links to a page (`inward`), or of those it holds, after the last one of another window."""
 
 
 @dataclass(frozen=True, slots=True)

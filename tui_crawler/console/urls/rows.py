@@ -68,8 +68,12 @@ def _exit(code: str, line: PageLine, _present: Present) -> Cell:
     if code:
         return exit_cell(code)
     found = state_of(line.page)
-    mark = state_mark(found.value)
-    return Styled("not tried", "faint") if found is PageListState.queued else Styled(mark.label, mark.role)
+    return Styled("not tried", "faint") if found is PageListState.queued else _mark(found.value)
+
+
+def _mark(state: str, end: str = "") -> Styled:
+    mark = state_mark(state)
+    return Styled(f"{mark.label}{end}", mark.role)
 
 
 def _due(_: object, line: PageLine, present: Present) -> Cell:
@@ -112,12 +116,10 @@ def due_cell(outlook: NextRequest, wait: int, recrawl: int | None = None) -> Sty
         return Styled(outlook.held, "warning", short="held")
     when = outlook.when
     match when:
-        case NextTry.now:
-            return Styled(when.value, "ok")
+        case NextTry.now | NextTry.next_run:
+            return Styled(when.value, "ok" if when is NextTry.now else "muted")
         case NextTry.later:
             return Styled(due(wait), "muted")
-        case NextTry.next_run:
-            return Styled(when.value, "muted")
         case NextTry.used_up | NextTry.final:
             return Styled(due(recrawl), "muted" if recrawl is not None else "faint")
         case NextTry.in_flight | NextTry.stashed | NextTry.skipped:
@@ -128,37 +130,23 @@ def due_cell(outlook: NextRequest, wait: int, recrawl: int | None = None) -> Sty
 
 def _due_words(page: PageView, outlook: NextRequest, zone: tzinfo) -> str:
     """The same after a comma, with a date where there is one; empty where there is nothing to be said."""
-    match outlook.when:
-        case NextTry.now:
-            return ", due now"
-        case NextTry.next_run:
-            return ", due in the next run"
-        case NextTry.later:
-            return f", due {date_time(page.not_before, zone)}"
-        case NextTry.used_up | NextTry.final if page.due_at:
-            return f", due {date_time(page.due_at, zone)}"
-        case _:
-            return ""
+    at = {NextTry.later: page.not_before, NextTry.used_up: page.due_at, NextTry.final: page.due_at}.get(outlook.when)
+    fixed = {NextTry.now: ", due now", NextTry.next_run: ", due in the next run"}.get(outlook.when, "")
+    return f", due {date_time(at, zone)}" if at else fixed
 
 
 def url_lines(page: PageView, outlook: NextRequest, zone: tzinfo) -> list[Line]:
     """The page under the cursor: whole URL and title; how it ended; when it is due, what keeps its origin from asking
     for it, and where it belongs."""
-    mark = state_mark(state_of(page).value)
-    words = page.message or meaning(page.last_exit_code)
-    place = f"depth {page.depth}, nice {page.nice}, job {page.job}"
+    words = Styled(f"  {page.message or meaning(page.last_exit_code)}")
+    ended = (exit_in_full(page.last_exit_code), words) if page.last_exit_code else ("not tried yet",)
     when = f"last {date_time(page.last_crawled_at, zone)}" if page.last_crawled_at else "never crawled"
+    held = Styled(f" · origin {outlook.held}" if outlook.held else "", "warning")
+    place = Styled(f" · depth {page.depth}, nice {page.nice}, job {page.job}", "muted")
     return [
         (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
-        (
-            Styled(f"{mark.label}  ", mark.role),
-            *((exit_in_full(page.last_exit_code), Styled(f"  {words}")) if page.last_exit_code else ("not tried yet",)),
-        ),
-        (
-            Styled(f"{when}{_due_words(page, outlook, zone)}", "muted"),
-            Styled(f" · origin {outlook.held}" if outlook.held else "", "warning"),
-            Styled(f" · {place}", "muted"),
-        ),
+        (_mark(state_of(page).value, "  "), *ended),
+        (Styled(f"{when}{_due_words(page, outlook, zone)}", "muted"), held, place),
     ]
 
 
@@ -190,16 +178,15 @@ def _looked_words(keyset: PageListWindow, matches: PageTally | None) -> str:
 
 
 def nothing_words(keyset: PageListWindow, keys: KeyNames) -> str:
-    """What stands where there are no rows."""
+    """What is shown where there are no rows."""
     if not keyset.narrowing.terms:
         return keys.said("No URLs yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
-    if keyset.at_first and keyset.at_last:
-        known = {state.value for state in PageListState}
-        terms = [term for term in keyset.narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
-        meant = dict.fromkeys(term.text.lower() for term in terms)
-        states = " ".join(f"state:{word}" for word in meant if word in known)
-        hint = f"Nothing has this in its URL or title · {states} narrows by state." if states else ""
-        change, clear = keys("filter.open"), keys("filter.clear")
-        return f"{hint or 'No URL passes the filter.'}\n\n{change}  change it      {clear}  show all"
-    looked = f"Nothing among {count(keyset.looked_at)} of {plural(keyset.known, 'row')} yet; looking on."
-    return f"{looked}\n\n{keys('filter.clear')}  stops it"
+    if not keyset.whole:
+        looked = f"Nothing among {count(keyset.looked_at)} of {plural(keyset.known, 'row')} yet; looking on."
+        return f"{looked}\n\n{keys('filter.clear')}  stops it"
+    terms = [term for term in keyset.narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
+    meant = dict.fromkeys(term.text.lower() for term in terms)
+    states = " ".join(f"state:{word}" for word in meant if word in {state.value for state in PageListState})
+    hint = f"Nothing has this in its URL or title · {states} narrows by state." if states else ""
+    change, clear = keys("filter.open"), keys("filter.clear")
+    return f"{hint or 'No URL passes the filter.'}\n\n{change}  change it      {clear}  show all"

@@ -57,25 +57,16 @@ class UrlsScreen(LiveFilterScreen):
         self._marking = MarkBeyond(self)
 
     def body(self) -> Iterable[Widget]:
-        """Pages, and the one under the cursor in full."""
         nothing = nothing_words(self._unfiltered, self.key_names)
         self._matches = MatchCount(self.console.read_soon, self.console.clock.mono_ms)
         self._table = CrawlTable(URLS, placeholder=nothing, id="urls", classes="pane")
-        self.pages = PageList(
-            self._table,
-            self._unfiltered,
-            self._row,
-            self._show,
-            self.console.read_soon,
-            length=lambda: self.length,
-            keep_marks=True,
-        )
+        told = self._row, self._show, self.console.read_soon
+        self.pages = PageList(self._table, self._unfiltered, *told, length=lambda: self.length, keep_marks=True)
         self._table.marks_beyond = self._marking.pressed
         yield Vertical(self._table, FactsPane(self._facts, "Page", id="url-info", still=True), id="body")
 
     @property
     def keyset(self) -> PageListWindow:
-        """What is held of the list."""
         return self.pages.keyset
 
     def readings(self) -> tuple[AnyReading, ...]:
@@ -84,10 +75,8 @@ class UrlsScreen(LiveFilterScreen):
         return (self.pages, *((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
 
     def show_live(self) -> None:
-        """How long ago, and when due, of the rows in view."""
         self.pages.show_live()
-        run = self.console.live_state.run
-        if run is not None and run.live:
+        if (run := self.console.live_state.run) is not None and run.live:
             self._matches.count_again()
 
     def _row(self, page: PageView) -> Row:
@@ -128,7 +117,6 @@ class UrlsScreen(LiveFilterScreen):
         return found.matched if found is not None and found.ended else self.keyset.total
 
     def leave_marks(self) -> bool:
-        """Takes the marks off, and marks nothing more."""
         self._marking.stop()
         return super().leave_marks()
 
@@ -151,11 +139,10 @@ class UrlsScreen(LiveFilterScreen):
         """The marked pages, also those that are not held any more, or the one under the cursor."""
         page = self._page()
         pages = self.pages.marked_pages() or (() if page is None else (page,))
-        urls, failing, barred = (
-            tuple(one.url for one in pages if codes is None or one.last_exit_code in codes)
-            for codes in (None, _FAILED, _BARRED)
+        failing, barred = (
+            tuple(one.url for one in pages if one.last_exit_code in codes) for codes in (_FAILED, _BARRED)
         )
-        return Situation(Where.urls, urls=urls, failing=failing, barred=barred)
+        return Situation(Where.urls, urls=tuple(one.url for one in pages), failing=failing, barred=barred)
 
     @property
     def narrowed(self) -> bool:
@@ -163,7 +150,6 @@ class UrlsScreen(LiveFilterScreen):
         return bool(self.filter_text)
 
     def table_of(self, pages: Sequence[PageView]) -> TableText:
-        """Pages as rows of the table, to be exported."""
         return TableText(URLS.columns, tuple(map(self._row, pages)))
 
     def exporter(self, table: CrawlTable) -> PageExport | None:
@@ -178,11 +164,9 @@ class UrlsScreen(LiveFilterScreen):
         return f"Export {'the ' if held else ''}{plural(table.row_count, 'row')}{' held' if held else ''}"
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
-        """Two orders of the database, and any column of the rows held."""
         return (*dict(_ORDERS), *super().orders(table))
 
     def chosen(self) -> Mapping[str, str]:
-        """The filter, and whether the newest come first."""
         return {"filter": self.filter_text, "order": _ORDERS[1][0] if self.keyset.newest_first else ""}
 
     def choose(self, words: Mapping[str, str]) -> None:
@@ -190,7 +174,6 @@ class UrlsScreen(LiveFilterScreen):
         self._filter(words.get("filter", ""))
 
     def open_filter(self, text: str) -> None:
-        """Filters all pages by a text, or by what is typed from now on."""
         if text:
             self._filter(text)
         else:
@@ -200,7 +183,6 @@ class UrlsScreen(LiveFilterScreen):
         self._filter("")
 
     def leave(self) -> None:
-        """The filter first."""
         if self.filter_text:
             self._filter("")
         else:
@@ -214,15 +196,12 @@ class UrlsScreen(LiveFilterScreen):
             super().reverse_order()
 
     def count_values(self) -> None:
-        """Counts all pages, where the database keeps the column."""
         if not self._pivot.open(self._table.current_column or ""):
             super().count_values()
 
     def pick_order(self, argument: str) -> None:
-        """Orders as the database keeps it, or the rows held by any column."""
         which = "all rows" if self.pages.can_be_whole else "rows held"
-        columns = [(column.id, f"{column.title} · {which}") for column in URLS.columns]
-        options = (*_ORDERS, *columns)
+        options = (*_ORDERS, *((column.id, f"{column.title} · {which}") for column in URLS.columns))
         here = self._table.order[0] if self._table.order is not None else _ORDERS[self.keyset.newest_first][0]
         if argument in dict(options):
             self._sort_by(argument)
@@ -230,18 +209,16 @@ class UrlsScreen(LiveFilterScreen):
             self.app.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
 
     def _sort_by(self, chosen: object) -> None:
-        """All rows in an order that the database keeps, or those held by any column."""
         if not isinstance(chosen, str):
             return
-        names = [name for name, _ in _ORDERS]
-        if chosen in names:
-            self._table.order_by(None)
-            newest_first = chosen == names[1]
-            if newest_first is not self.keyset.newest_first:
-                self._look(PageListWindow(self.keyset.narrowing, newest_first=newest_first))
-        else:
+        if chosen not in dict(_ORDERS):
             self.pages.order_by(chosen)
             self.console.read_soon()  # what a list of its own order is not whole without
+        else:
+            self._table.order_by(None)
+            newest_first = chosen == _ORDERS[1][0]
+            if newest_first is not self.keyset.newest_first:
+                self._look(PageListWindow(self.keyset.narrowing, newest_first=newest_first))
         self.show_titles()
 
     def _look(self, keyset: PageListWindow) -> None:
@@ -276,8 +253,7 @@ class UrlsScreen(LiveFilterScreen):
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens the page; where others are being read, the first of them then."""
-        page = self._page()
-        if page is not None:
+        if (page := self._page()) is not None:
             self.console.go_to(Where.url, page.url)
         else:
             self.open_when_read()

@@ -47,11 +47,9 @@ class _Piecewise(AnyReading, Generic[A]):
         self._ask: A | None = None
 
     def asks(self, *, frozen: bool) -> tuple[A, ...]:
-        """The next piece."""
         return () if self._ask is None else (self._ask,)
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
-        """Takes the piece that was read; nothing is held back."""
         ask = self._ask
         if ask is not None and ask in shot.parts:
             self._go_on(ask, shot.parts[ask])
@@ -79,7 +77,6 @@ class MatchCount(_Piecewise[Ask[PageTally]]):
         """What is known of it; None without a filter, and until the first piece was counted."""
 
     def look(self, narrowing: PageFilter) -> None:
-        """Counts for another filter; the list of all pages is counted already."""
         self.found = None
         self._begin(narrowing)
 
@@ -89,10 +86,8 @@ class MatchCount(_Piecewise[Ask[PageTally]]):
             self._began_at = now
         self._matched += tally.matched
         self._looked_at += tally.looked_at
-        if tally.ended:
-            self._ask, self._ended_at = None, now
-        else:
-            self._ask = page_tally_of(self._narrowing, tally.last_id, self._round)
+        self._ended_at = now
+        self._ask = None if tally.ended else page_tally_of(self._narrowing, tally.last_id, self._round)
         if tally.ended or self.found is None or not self.found.ended:
             self.found = replace(tally, matched=self._matched, looked_at=self._looked_at, last_id=0)
 
@@ -144,18 +139,16 @@ class MarkBeyond(_Piecewise[PageAsk]):
         fresh = [page for page in window.pages if page.page_id not in pages.table.marked]
         pages.mark(fresh[: max(0, room)])
         marked = count(pages.table.mark_count)
-        if len(fresh) > room:
+        full = len(fresh) > room
+        if full or window.ended:
             self._ask, self._done = None, self._screen.keyset.narrowing
-            self._tell(f"{marked} marked, more cannot be at once", "takes the marks off")
-        elif window.ended:
-            self._ask, self._done = None, self._screen.keyset.narrowing
-            self._tell(f"all {marked} marked", "takes the marks off", every=True)
+            words = f"{marked} marked, more cannot be at once" if full else f"all {marked} marked"
+            self._tell(words, "takes the marks off", every=not full)
         else:
             self._ask = ask.at(window.last_id, newest_first=ask.newest_first)
             self._tell(f"◷ {marked} marked so far", "stops")
 
     def stop(self) -> None:
-        """Marks nothing more."""
         self._ask = self._done = None
 
     def _tell(self, words: str, what: str, *, every: bool = False) -> None:
@@ -180,8 +173,7 @@ class UrlPivot(_Piecewise[Ask[PageCounts]]):
 
     def open(self, column_id: str) -> bool:
         """Counts a column; False when the database keeps no such field."""
-        field = _FIELDS.get(column_id)
-        if field is None:
+        if (field := _FIELDS.get(column_id)) is None:
             return False
         column = next(column for column in URLS.columns if column.id == column_id)
         self._field, self._ask = field, page_counts_of(self._screen.keyset.narrowing, field)
@@ -193,12 +185,11 @@ class UrlPivot(_Piecewise[Ask[PageCounts]]):
     def _go_on(self, _ask: Ask[PageCounts], value: PageCounts) -> None:
         if self._dialog is not None and is_ready(self._dialog):
             self._ask = None
-            rest = f" of the first {count(value.looked_at)} of {count(value.known)}"
-            of = rest if value.looked_at < value.known else ""
+            part = value.looked_at < value.known
+            of = f" of the first {count(value.looked_at)} of {count(value.known)}" if part else ""
             self._dialog.show(Pivot(value.counts, value.values, sum(n for _, n in value.counts), of))
 
     def _chosen(self, value: object) -> None:
-        """Keeps the pages with that value, of those that pass the filter already."""
         self._ask = self._dialog = None
         if isinstance(value, str):
             word = f"{self._field}:{value.removeprefix('https://') or 'none'}"
@@ -212,7 +203,6 @@ class ExportingScreen(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "cancel", "Stop", show=False)]
 
     def __init__(self, path: Path) -> None:
-        """`path` is the file that is written."""
         super().__init__()
         self._path = path
         self._words = "reading…"
@@ -223,7 +213,6 @@ class ExportingScreen(Dialog):
             yield Static(Content(safe(str(self._path), 600)), classes="dialog-note")
 
     def tell(self, words: str) -> None:
-        """How far it is."""
         self._words = words
         for line in self.query("#exported").results(Static):
             line.update(Content(words))
@@ -260,17 +249,16 @@ class PageExport(_Piecewise[PageAsk]):
             self._screen.console.tell("export", f"✗ the rows could not be written: {error}", "error")
             return
         self._ask = None if window.ended else ask.at(window.last_id, newest_first=ask.newest_first)
-        self._tell(window)
+        of = "" if self._screen.length is None else f" of {count(self._screen.length)}"
+        if self._dialog is not None:
+            self._dialog.tell(f"{count(self._written)}{of} rows written")
         if window.ended:
             self._end("✓", "written", "ok")
 
     def stop(self) -> None:
-        """Writes no further rows; the file keeps those it has."""
-        self._ask = None
-        file, self._file = self._file, None
-        if file is not None:
-            file.close()
-        dialog, self._dialog = self._dialog, None
+        if self._file is not None:
+            self._file.close()
+        dialog, self._ask, self._file, self._dialog = self._dialog, None, None, None
         if dialog is not None and is_ready(dialog):
             dialog.dismiss(True)
 
@@ -283,12 +271,6 @@ class PageExport(_Piecewise[PageAsk]):
             self._written += len(window.pages)
             if window.ended:
                 self._file.flush()
-
-    def _tell(self, window: PageWindow) -> None:
-        length = self._screen.length
-        of = "" if length is None else f" of {count(length)}"
-        if self._dialog is not None:
-            self._dialog.tell(f"{count(self._written)}{of} rows written")
 
     def _left(self, result: object) -> None:
         """The operator stopped it, unless it was closed by itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import asks
+from tui_crawler.console.reading.ask import reads
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.operator_view import SessionView
@@ -20,10 +20,4 @@ SESSIONS_SHOWN = 200
 """So many of the last processes are read, ended ones among them."""
 
 
-@asks(by_time=True)
-def sessions(reports: SessionReports, _now: int) -> tuple[SessionView, ...]:
-    """Read the last processes."""
-    return reports.sessions(SESSIONS_SHOWN)
-
-
-SESSIONS = sessions()
+SESSIONS = reads(SessionReports.sessions, by_time=True)(SESSIONS_SHOWN)

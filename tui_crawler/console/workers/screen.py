@@ -54,7 +54,6 @@ class WorkersScreen(RowsScreen):
         self._shown: object = None  # what was read, and the second in which it was shown
 
     def body(self) -> Iterable[Widget]:
-        """The workers above the one under the cursor, and the origins it holds."""
         self._table = CrawlTable(PROCESSES, id="workers", classes="pane")
         self._table.holds_while_marked = True
         info = FactsPane(self._facts, "Worker", id="worker-info", still=True)
@@ -72,9 +71,9 @@ class WorkersScreen(RowsScreen):
         return self._read_sessions.value or ()
 
     def show_live(self) -> None:
-        """Show who crawls, and who has: when that was read, and once a second as it goes by time."""
+        """Show who crawls, and who has, when that was read; once a second where only heartbeats grow older."""
         clock, workers, sessions = self.console.clock, self._workers, self._sessions
-        here = workers, sessions, clock.mono_ms() // 1_000
+        here = workers, sessions, 0 if workers else clock.mono_ms() // 1_000
         if not self.has_read or here == self._shown:
             return
         self._shown = here
@@ -132,7 +131,6 @@ class WorkersScreen(RowsScreen):
             self.console.tell("no", f"there is no worker {name}", "warning")
 
     def open_selected(self) -> None:
-        """Opens an origin; shows all origins that a worker holds."""
         if self.focused is self._held and self._held.cursor_key is not None:
             self.console.go_to(Where.origin, str(self._held.cursor_key))
         elif (worker := self._worker()) is not None:

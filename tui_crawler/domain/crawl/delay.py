@@ -63,12 +63,10 @@ class AnswerKind(Enum):
 
 def minimum(settings: DelaySettings, pace: Pace) -> Delay:
     """The least delay: Crawl-delay up to its cap, else the default; doubled by each 429 of the run (U)."""
-    if pace.crawl_delay_ms is None:
-        base, reason = settings.default_ms, DelayReason.default
-    else:
-        cap = settings.crawl_delay_cap_ms
-        base = pace.crawl_delay_ms if cap is None else min(pace.crawl_delay_ms, cap)
-        reason = DelayReason.crawl_delay
+    base, reason, cap = settings.default_ms, DelayReason.default, settings.crawl_delay_cap_ms
+    if pace.crawl_delay_ms is not None:
+        base, reason = pace.crawl_delay_ms, DelayReason.crawl_delay
+        base = base if cap is None else min(base, cap)
     doublings = min(pace.rate_limits, MAX_DOUBLINGS)
     if doublings:
         base, reason = base * 2**doublings, DelayReason.rate_limit

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
-_PERMANENT = frozenset({ExitCode.permanent_redirect})
+_WITH_LINKS = _READ | {ExitCode.noindex}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
         target, source = crawled.canonical, RedirectSource.canonical
     if target is None:
         return None
-    permanent = code in _PERMANENT or source is RedirectSource.canonical
+    permanent = code is ExitCode.permanent_redirect or source is RedirectSource.canonical
     return target, RedirectRecord(target.href, target.fragment, permanent, source)
 
 
@@ -180,7 +180,8 @@ def settle_crawl(
     found = queue_of(crawled, code, dataclasses.replace(intake, queues=True)) if claims else queue
     claims &= all(one.reason != Refusal.scope for one in found.refused)  # else it is no URL of the crawl
     dropped = code in {ExitCode.not_canonical, ExitCode.noindex, ExitCode.redirect, ExitCode.permanent_redirect}
-    links, reading = _links_of(crawled, code), crawled.reading
+    reading = crawled.reading
+    links = crawled.links if code in _WITH_LINKS else () if DISPOSITIONS[code].contentful else None
     named = reading.fragments if reading else ()
     return Settle(
         attempt=_attempt_of(crawled, code, before, after),
@@ -337,7 +338,7 @@ def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
     results = [AttemptResult("status_code", str(exchange.http_status))]
     sent = redirect_of(crawled, code)
     results.append(AttemptResult("final_url", sent[0].href if sent else crawled.url.href))
-    if reading is not None and code in {*_READ, ExitCode.noindex}:
+    if reading is not None and code in _WITH_LINKS:
         kinds = [link[0] for link in reading.links if link[0] is not LinkKind.other]
         anchors = kinds.count(LinkKind.a)
         results.append(AttemptResult("outlinks", str(anchors + len(reading.entries))))
@@ -409,13 +410,3 @@ def _document_of(crawled: Crawled, storing: frozenset[str], scanned: bool) -> Do
         data=reading.data,
         scanned=scanned,
     )
-
-
-def _links_of(crawled: Crawled, code: ExitCode) -> tuple[FoundLink, ...] | None:
-    """The link rows of a page: None leaves them as they are; redirects and non-canonical pages have none."""
-    reading = crawled.reading
-    if not DISPOSITIONS[code].contentful:
-        return None
-    if reading is None or code not in {*_READ, ExitCode.noindex}:
-        return ()
-    return crawled.links

@@ -56,15 +56,10 @@ def next_try(
     the run has left claimed is given back by the next start. `recoverable` as above, `due_at` when its recrawl is due:
     both matter only without tries.
     """
-    match status:
-        case PageStatus.CLAIMED:
-            return NextTry.next_run if over else NextTry.in_flight
-        case PageStatus.STASHED:
-            return NextTry.stashed
-        case PageStatus.SKIPPED:
-            return NextTry.skipped
-        case PageStatus.READY:
-            pass
+    if status is PageStatus.CLAIMED:
+        return NextTry.next_run if over else NextTry.in_flight
+    if status is not PageStatus.READY:
+        return NextTry.stashed if status is PageStatus.STASHED else NextTry.skipped
     if attempts_remaining <= 0 and not 0 < due_at <= now:
         return NextTry.used_up if recoverable else NextTry.final
     return next_try_on_list(not_before, now, over=over or considered)

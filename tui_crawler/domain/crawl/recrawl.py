@@ -73,22 +73,15 @@ def fresh_until(headers: Headers, now: int) -> int:
         directives.setdefault(name.strip().lower(), value.strip().strip('"'))
     if "no-cache" in directives or "no-store" in directives:
         return 0
-    lifetime = _lifetime(directives, values, now)
-    if lifetime is None:
-        return 0
-    age = _seconds(values.get("age", "")) or 0
-    left = lifetime - age * 1000
-    return now + min(left, MAX_FRESHNESS_MS) if left > 0 else 0
-
-
-def _lifetime(directives: dict[str, str], values: dict[str, str], now: int) -> int | None:
-    seconds = _seconds(directives.get("max-age", ""))
+    seconds, expires = _seconds(directives.get("max-age", "")), parse_http_date(values.get("expires", ""))
     if seconds is not None:
-        return seconds * 1000
-    expires = parse_http_date(values["expires"]) if "expires" in values else None
-    if expires is None:
-        return None
-    return expires - (parse_http_date(values.get("date", "")) or now)
+        left = seconds * 1000
+    elif expires is not None:
+        left = expires - (parse_http_date(values.get("date", "")) or now)
+    else:
+        return 0
+    left -= (_seconds(values.get("age", "")) or 0) * 1000
+    return now + min(left, MAX_FRESHNESS_MS) if left > 0 else 0
 
 
 def _seconds(text: str) -> int | None:

@@ -18,6 +18,7 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.verdict import Step, Verdict
 
 if TYPE_CHECKING:
+    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.records.view import AttemptView
 
 _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
@@ -112,16 +113,6 @@ class Referral:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    """One step of the path from a seed: how `from_url` led to `to_url`, and the depth it has there."""
-
-    from_url: str
-    to_url: str
-    kind: str
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
 class UrlStanding:
     """All that the database knows of one URL in one job. `page` None: it is no page of it.
 
@@ -139,7 +130,12 @@ class UrlStanding:
 
 def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Iterator[Step]:
     """What the page itself says: whether it is known, its job, depth, status, tries, due time and place."""
-    yield Step("known", "pass", _known(page, zone))
+    what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
+    if page.external:
+        what = f"{what} outside of the crawl" if page.sitemap else _CHECKED[page.external]
+    more = ", forced" if page.force else ""
+    more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
+    yield Step("known", "pass", f"{what}{more}")
     yield _job_step(page)
     limit = "" if page.max_depth is None else f" of at most {page.max_depth}"
     if page.beyond_depth:
@@ -258,15 +254,6 @@ _CHECKED = {
     EXTERNAL: "a link that leaves the crawl: it is checked, not crawled (crawl.check_external)",
     EMBEDDED: "an image, style, script or media file of a page: it is checked, not crawled (crawl.check_embedded)",
 }
-
-
-def _known(page: PageStanding, zone: tzinfo) -> str:
-    what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
-    if page.external:
-        what = f"{what} outside of the crawl" if page.sitemap else _CHECKED[page.external]
-    more = ", forced" if page.force else ""
-    more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
-    return f"{what}{more}"
 
 
 def _status_step(page: PageStanding, schedule: Schedule, zone: tzinfo) -> Step:

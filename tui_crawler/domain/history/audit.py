@@ -119,12 +119,10 @@ class OriginAudit:
             self.min_gap_ms, self.promised_ms = kept, gap.promised_ms
 
 
+@dataclass(slots=True)
 class _GapState:
-    __slots__ = ("_before", "_recorded_ms")
-
-    def __init__(self) -> None:
-        self._before: SentRequest | None = None  # the request that ended last
-        self._recorded_ms: int | None = None  # the delay of the origin's last own attempt that is over
+    _before: SentRequest | None = None  # the request that ended last
+    _recorded_ms: int | None = None  # the delay of the origin's last own attempt that is over
 
     def judge(self, request: SentRequest) -> Gap:
         before = self._before
@@ -161,17 +159,9 @@ def judged(requests: Iterable[SentRequest]) -> Iterator[Gap]:
     return (states[request.origin].judge(request) for request in requests)
 
 
-def proof(gaps: Iterable[Gap]) -> tuple[OriginAudit, ...]:
-    """The proof of every origin that was asked, by name."""
-    found: dict[str, OriginAudit] = {}
-    for gap in gaps:
-        origin = gap.request.origin
-        if origin not in found:
-            found[origin] = OriginAudit(origin)
-        found[origin].add(gap)
-    return tuple(one for _, one in sorted(found.items()))
-
-
 def audit(requests: Iterable[SentRequest]) -> tuple[OriginAudit, ...]:
     """Check every gap between requests in the order in which they were sent; return by name of origin."""
-    return proof(judged(requests))
+    found: dict[str, OriginAudit] = {}
+    for gap in judged(requests):
+        found.setdefault(gap.request.origin, OriginAudit(gap.request.origin)).add(gap)
+    return tuple(one for _, one in sorted(found.items()))

@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl
 
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.crawl.standing import (
-    Hop,
     PageStanding,
     Referral,
     UrlStanding,
@@ -43,7 +42,7 @@ from tui_crawler.domain.rules.verdict import JUDGEMENT_CODES, Admitted, Refusal,
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.records.page_view import RefusedView
+    from tui_crawler.domain.records.page_view import Hop, RefusedView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
     from tui_crawler.domain.rules.admission import Admission
     from tui_crawler.domain.rules.robots import RobotsRules
@@ -160,23 +159,22 @@ def answer_for_unknown(question: Question, url: CrawlUrl, chain: Sequence[Step])
     referrals, attempts = question.standing.referrals, question.standing.attempts
     sampled = next((row for row in question.refused if row.sample_url == url.href), None)
     refusing = next((step for step in chain if step.verdict == "refuse"), None)
-    seen = "never seen"
-    if referrals:
-        seen = f"named by {referrals[0].from_url}"
-    elif sampled is not None:
-        seen = f"found on a page of {sampled.origin}"
+    found = f"found on a page of {sampled.origin}" if sampled is not None else ""
+    seen = f"named by {referrals[0].from_url}" if referrals else found
     if refusing is not None:
         code = JUDGEMENT_CODES.get(refusing.stage)
-        would = "would be refused" if seen == "never seen" else "is refused"
-        if refusing.stage == "link_kind":
-            would = "becomes no page"
-        sentence = f"{seen}, and {would}: {refusing.reason}{_counted(question, refusing)}"
+        would = "is refused" if seen else "would be refused"
+        would = "becomes no page" if refusing.stage == "link_kind" else would
+        counted = next((each for each in question.refused if each.reason == refusing.stage), None)
+        sentence = f"{seen or 'never seen'}, and {would}: {refusing.reason}"
+        if counted is not None:
+            sentence += f" ({counted.count} link{'s' if counted.count != 1 else ''} of {counted.origin} refused so)"
         return Decision(_ANSWERS[refusing.stage], sentence, code.name if code else "", _advice(question, url, refusing))
     if attempts:
         at = date_time(attempts[0].ended_at, question.zone)
         sentence = f"no page, but asked for as {attempts[0].kind}: {attempts[0].exit_code}, {at}"
         return Decision(Answer.not_queued, sentence, attempts[0].exit_code)
-    if not referrals and sampled is None:
+    if not seen:
         sentence = "never seen: nothing that was crawled names it, and nothing would refuse it"
         return Decision(Answer.never_seen, sentence, advice=_ADD)
     if question.offline:
@@ -185,14 +183,6 @@ def answer_for_unknown(question: Question, url: CrawlUrl, chain: Sequence[Step])
     reason = f" ({sampled.reason})" if sampled else ""
     sentence = f"{seen}, but no page: it was refused when it was found{reason}; nothing refuses it now"
     return Decision(Answer.not_queued, sentence, advice=_ADD)
-
-
-def _counted(question: Question, refusing: Step) -> str:
-    for each in question.refused:
-        if each.reason == refusing.stage:
-            links = f"{each.count} link{'s' if each.count != 1 else ''}"
-            return f" ({links} of {each.origin} refused so)"
-    return ""
 
 
 def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain: Sequence[Step]) -> Decision:
@@ -334,8 +324,7 @@ def _held(question: Question, page: PageStanding) -> str:
 
 
 def _outcome(page: PageStanding) -> str:
-    status = f" ({page.last_http_status})" if page.last_http_status is not None else ""
-    return f"{page.last_exit_code}{status}"
+    return page.last_exit_code + (f" ({page.last_http_status})" if page.last_http_status is not None else "")
 
 
 def _advice(question: Question, url: CrawlUrl, refusing: Step) -> str:

@@ -107,7 +107,8 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
     if origin.in_flight_url and run is not None and run.live:
         return ""
     if origin.paused:
-        return _paused(origin, you, zone)
+        who = origin.paused_by and f" by {'you' if origin.paused_by == you else origin.paused_by}"
+        return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
     if run is None or not run.live:
         return "no run has started yet" if run is None else "no engine is at work"
     if origin.state == OriginPhase.idle:
@@ -204,11 +205,6 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     if origin.finish_reason == FinishReason.rate_limited and origin.next_request_at > now:
         return f"told by Retry-After to wait {_until(origin.next_request_at, now, zone)}"
     return words
-
-
-def _paused(origin: OriginView, you: str, zone: tzinfo) -> str:
-    who = origin.paused_by and f" by {'you' if origin.paused_by == you else origin.paused_by}"
-    return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
 
 
 def _waiting(origin: OriginView, wait: int, brief: bool) -> str:

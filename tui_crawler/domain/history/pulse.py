@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.records.exit_code import DISPOSITIONS, AttemptKind, ExitCode, is_problem
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, AttemptKind, ExitCode, code_of, is_problem
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.records.attempt import AttemptRecord, RequestRecord
+    from tui_crawler.domain.records.attempt import AttemptRecord
 
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 KEPT_MS = (MINUTE_MS, HOUR_MS)
@@ -35,8 +35,6 @@ class LatencyPhase(IntEnum):
     last_byte = 4
 
 
-Packed = bytes
-"""The cells of a count as they are stored."""
 _STEPS = 128
 """Cells of a phase: four to each doubling of the ms."""
 _CODES = 4_096
@@ -59,7 +57,18 @@ class PulseCount:
         page = bool(requests) and kind is AttemptKind.page
         self.add(attempt.response_ms, page=page, code=code, size=attempt.bytes)
         if requests:
-            self.add_phases(requests[-1])
+            last = requests[-1]
+            self.add_phases(last.sent_at, last.head_at, last.ended_at, last.dns_ms, last.connect_ms, last.tls_ms)
+
+    def add_logged(self, row: Sequence[Any]) -> None:
+        """Add an attempt as it is logged: its kind, exit code, requests, bytes and response time; then the times of its
+        last request, None without one."""
+        kind, code, requests, size, response_ms, sent_at, head_at, ended_at, dns_ms, connect_ms, tls_ms = row
+        failed = (known := code_of(code)) is not None and is_problem(known, kind)
+        page = kind == AttemptKind.page and requests > 0
+        self.add(response_ms, page=page, code=code if failed else None, size=size)
+        if sent_at is not None:
+            self.add_phases(sent_at, head_at, ended_at, dns_ms, connect_ms, tls_ms)
 
     def add(self, response_ms: int | None, *, page: bool, code: int | None, size: int) -> None:
         """One more attempt: of a page or not, the exit code of a problem or None, its bytes."""
@@ -74,23 +83,25 @@ class PulseCount:
             step = step_of(response_ms)
             cells[step] = cells.get(step, 0) + 1
 
-    def add_phases(self, request: RequestRecord) -> None:
+    def add_phases(
+        self, sent: int, head: int | None, ended: int, dns: int | None, connect: int | None, tls: int | None
+    ) -> None:
         """The parts of a request: a kept connection has none of the first two, one without answer none of the last."""
         cells = self.cells
         before = 0
-        if request.dns_ms is not None:
-            before = request.dns_ms
+        if dns is not None:
+            before = dns
             cell = _STEPS * LatencyPhase.dns + step_of(before)
             cells[cell] = cells.get(cell, 0) + 1
-        if request.connect_ms is not None:
-            took = request.connect_ms + (request.tls_ms or 0)
+        if connect is not None:
+            took = connect + (tls or 0)
             before += took
             cell = _STEPS * LatencyPhase.connect + step_of(took)
             cells[cell] = cells.get(cell, 0) + 1
-        if request.head_at is not None:
-            cell = _STEPS * LatencyPhase.first_byte + step_of(request.head_at - request.sent_at - before)
+        if head is not None:
+            cell = _STEPS * LatencyPhase.first_byte + step_of(head - sent - before)
             cells[cell] = cells.get(cell, 0) + 1
-            cell = _STEPS * LatencyPhase.last_byte + step_of(request.ended_at - request.head_at)
+            cell = _STEPS * LatencyPhase.last_byte + step_of(ended - head)
             cells[cell] = cells.get(cell, 0) + 1
 
     def merge(self, other: PulseCount, times: float = 1) -> None:
@@ -102,16 +113,6 @@ class PulseCount:
         cells = self.cells
         for cell, number in other.cells.items():
             cells[cell] = cells.get(cell, 0) + (number if times == 1 else round(number * times))
-
-    def merge_packed(self, attempts: int, pages: int, failed: int, size: int, cells: Packed) -> None:
-        """Adds another count by its sums, with its cells as they are `packed`."""
-        self.attempts += attempts
-        self.pages += pages
-        self.failed += failed
-        self.bytes += size
-        mine = self.cells
-        for cell, number in _pairs(cells):
-            mine[cell] = mine.get(cell, 0) + number
 
     def percentile(self, share: float, phase: LatencyPhase = LatencyPhase.response) -> float | None:
         """The ms that so large a share (0 to 1) did not exceed, to an eighth; None where nothing was measured."""
@@ -152,13 +153,9 @@ def packed(cells: Mapping[int, int]) -> bytes:
 
 def unpacked(cells: bytes) -> dict[int, int]:
     """What was `packed`. Raises struct.error for bytes that are none."""
-    return dict(_pairs(cells))
-
-
-def _pairs(cells: bytes) -> Iterable[tuple[int, int]]:
     number = len(cells) // 6
     values = struct.unpack(f"<{number}H{number}I", cells)
-    return zip(values[:number], values[number:], strict=True)
+    return dict(zip(values[:number], values[number:], strict=True))
 
 
 def step_of(ms: int) -> int:

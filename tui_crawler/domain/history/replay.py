@@ -241,11 +241,9 @@ class OriginReplay:
         self._session_id, self._ended_at = logged.session_id, logged.ended_at
         if logged.made:
             self._samples = 0 if logged.hops else self._samples + 1
-            known = not logged.hops and (
-                "response_window" not in self._unsure or self._samples >= len(after.pace.window)
-            )
+            known = "response_window" not in self._unsure or self._samples >= len(after.pace.window)
             self._unsure -= _OF_REQUEST
-            self._unsure |= set() if known else {"response_window"}
+            self._unsure |= set() if known and not logged.hops else {"response_window"}
         elif led_on:
             self._samples = 0
             self._unsure |= {"response_window", "next_request_at", "last_request_at", "last_response_ms"}
@@ -254,7 +252,11 @@ class OriginReplay:
     def compare(self, stored: StoredState, newest_run: int, at_limit: bool) -> None:
         """Compares what all attempts have come to with the row of the origin; `at_limit`: the newest run has ended at
         its number of requests. A row that takes no part in it is compared in its counters alone."""
-        self._compare(self._counted(), stored.counters)
+        counted: dict[str, object] = dict(self._sums)
+        if (last := self._last) is not None:
+            counted |= {"last_url": last.url, "last_exit_code": last.exit_code.name}
+            counted |= {"last_http_status": last.http_status, "last_attempt_at": last.ended_at}
+        self._compare(counted, stored.counters)
         if not stored.participates:
             return
         self._advance(_FOREVER, newest_run)
@@ -298,9 +300,8 @@ class OriginReplay:
         began = max(session.started_at, at)
         self._obey_before(began + 1)
         settings = session.settings.of(self.state.origin)
-        pace = replace(
-            self.state.pace, politeness=settings.delay.start_politeness, may_fall=True, rate_limits=0, window=()
-        )
+        politeness = settings.delay.start_politeness
+        pace = replace(self.state.pace, politeness=politeness, may_fall=True, rate_limits=0, window=())
         afresh = record_of(replace(self.state, patience=settings.patience, pace=pace, finished=None))
         rules, new = self.state.robots.rules, Takeover(continued=False, unclean=False)
         self.state = restore(afresh, (), rules, settings, new, Moment(began, began), self.state.external)
@@ -345,7 +346,9 @@ class OriginReplay:
             state = self._obeyed(state, command)
             yield number, state
         if logged.kind is AttemptKind.robots and logged.session_id != self._session_id:
-            for state in _led_on(self.state, settings):
+            state, at = self.state, self.state.last_request_at
+            for _ in range(_MOST_HOPS):
+                state = _after_hop(state, LoggedHop(301, at, at), settings)
                 yield 0, state
 
     def _unlike(self, after: OriginState, logged: LoggedAttempt, settings: CrawlSettings) -> list[_Unlike]:
@@ -385,14 +388,6 @@ class OriginReplay:
         if stands or self._last is None or self._last.url == logged.url:
             self._last = logged
 
-    def _counted(self) -> dict[str, object]:
-        """The counters of the row, as the attempts give them."""
-        counted: dict[str, object] = dict(self._sums)
-        if (last := self._last) is not None:
-            counted |= {"last_url": last.url, "last_exit_code": last.exit_code.name}
-            counted |= {"last_http_status": last.http_status, "last_attempt_at": last.ended_at}
-        return counted
-
     def _compare(self, folded: Mapping[str, object], stored: Mapping[str, object]) -> None:
         for name, value in folded.items():
             if name in self._unsure:
@@ -416,9 +411,8 @@ def _values(names: Mapping[str, str], record: object) -> dict[str, object]:
 
 def _folded(state: OriginState, logged: LoggedAttempt, code: ExitCode, settings: CrawlSettings) -> OriginState:
     """The state after an attempt, as the engine's turn has folded it."""
-    now, status, taken = Moment(logged.ended_at, logged.ended_at), logged.http_status, logged.response_ms
-    if not logged.made:
-        taken = None
+    now, status = Moment(logged.ended_at, logged.ended_at), logged.http_status
+    taken = logged.response_ms if logged.made else None
     untrusted = "as recorded" if code is ExitCode.connection_failed and not logged.patience_after else ""
     if logged.kind is AttemptKind.robots:
         for hop in logged.hops:
@@ -441,14 +435,6 @@ def _after_hop(state: OriginState, hop: LoggedHop, settings: CrawlSettings) -> O
     taken, now = max(0, hop.ended_at - hop.sent_at), Moment(hop.ended_at, hop.ended_at)
     answer = RobotsAnswer(ExitCode.redirect, hop.http_status, taken, hop=_HOP)
     return replace(after_robots(state, answer, now, settings), hop=None)
-
-
-def _led_on(state: OriginState, settings: CrawlSettings) -> Iterator[OriginState]:
-    """A state after one hop of robots.txt, after two, …"""
-    at = state.last_request_at
-    for _ in range(_MOST_HOPS):
-        state = _after_hop(state, LoggedHop(301, at, at), settings)
-        yield state
 
 
 def _as_recorded(state: OriginState, logged: LoggedAttempt) -> OriginState:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from enum import Enum, auto
+from itertools import chain, islice
 from typing import NamedTuple
 
 from tui_crawler.domain.record import dataclass
@@ -204,9 +205,7 @@ def same_end(before: End, after: End) -> bool:
 def difference(before: PageVersion, after: PageVersion, links: bool, unreached: bool) -> PageDifference:
     """What became of a page. `links`: other ones than before; `unreached`: not asked again, and named by no page."""
     was, now = before.is_there, after.is_there and not unreached
-    failing = None
-    if before.failed != after.failed:
-        failing = Failing.NEW if after.failed else Failing.MENDED
+    failing = None if before.failed == after.failed else Failing.NEW if after.failed else Failing.MENDED
     asked = before.exit_code is not None and before.exit_code not in _ABSENT
     if not asked or not (was or now):
         return PageDifference(ChangeKind.NEW if now else None, (), failing)
@@ -248,7 +247,5 @@ def changed_lines(before: str, after: str, context: int = 3) -> list[str]:
 
 def _lines(text: str) -> list[str]:
     """The lines; where markup has no line breaks, as minified pages, between its tags."""
-    lines: list[str] = []
-    for line in text[:CHARACTERS].splitlines():
-        lines += _BETWEEN_TAGS.split(line) if len(line) > _LONG else (line,)
-    return lines[:LINES]
+    split = (_BETWEEN_TAGS.split(line) if len(line) > _LONG else (line,) for line in text[:CHARACTERS].splitlines())
+    return list(islice(chain.from_iterable(split), LINES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter
 from collections.abc import Mapping
 
 from tui_crawler.domain.crawl.event import Event
@@ -83,7 +83,7 @@ class RunTotals:
     trouble: str = ""
     complaints: list[str] = field(default_factory=list)
     coverage: Coverage | None = None
-    _seconds: deque[tuple[int, int]] = field(default_factory=deque)
+    _seconds: Counter[int] = field(default_factory=Counter)  # turns by the second (epoch) of the last 30
 
     @property
     def elapsed_ms(self) -> int:
@@ -94,7 +94,7 @@ class RunTotals:
         """Turn with a request per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
         last = now // 1_000
         span = min(RATE_SECONDS, max(1, last - self.started_at // 1_000))
-        return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
+        return sum(count for second, count in self._seconds.items() if second > last - RATE_SECONDS) / span
 
     def take(self, event: Event) -> None:
         extra = _LEFT if event.event == "origin_left" else dict(event.extra)
@@ -155,22 +155,15 @@ class RunTotals:
         before, one.patience = one.patience, number(extra, "patience", -1)
         if one.reason in GAVE_UP and one.patience > 0:  # the operator has topped it up
             one.reason = ""
-        lost = before is None or before < 0 or one.patience < before
-        if lost and costs_patience(event.exit_code):
+        lost, code = before is None or before < 0 or one.patience < before, ExitCode.__members__.get(event.exit_code)
+        if lost and code is not None and DISPOSITIONS[code].patience is not PatienceChange.none:
             one.setbacks[event.exit_code] = one.setbacks.get(event.exit_code, 0) + 1
         if extra.get("response_ms") is not None:
             one.response_ms = number(extra, "response_ms", 0)
-            self._count_turn(event.at)
-
-    def _count_turn(self, at: int) -> None:
-        self.turns += 1
-        second = at // 1_000
-        if self._seconds and self._seconds[-1][0] == second:
-            self._seconds[-1] = (second, self._seconds[-1][1] + 1)
-        else:
-            self._seconds.append((second, 1))
-            while self._seconds[0][0] <= second - RATE_SECONDS:
-                self._seconds.popleft()
+            self.turns += 1
+            self._seconds[event.at // 1_000] += 1
+            while (first := next(iter(self._seconds))) <= event.at // 1_000 - RATE_SECONDS:
+                del self._seconds[first]
 
 
 def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
@@ -192,12 +185,6 @@ def number(extra: Mapping[str, object], key: str, default: int) -> int:
     """A whole number of an event's further fields, or `default`."""
     value = extra.get(key)
     return value if isinstance(value, int) else default
-
-
-def costs_patience(exit_code: str) -> bool:
-    """Return whether an exit code (by name) can cost an origin patience."""
-    code = ExitCode.__members__.get(exit_code)
-    return code is not None and DISPOSITIONS[code].patience is not PatienceChange.none
 
 
 @dataclass(slots=True)

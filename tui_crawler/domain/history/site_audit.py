@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
-from itertools import starmap
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -237,14 +236,16 @@ seeds|Seeds||url exit_code http_status
 Where the crawl began.
 runs|Runs||run_id started_at finished_at finish_reason attempts user_agent
 The newest first, with the attempts that made a request.
-""".strip().splitlines()
+"""
 """Two lines of each section: key, title, severity, columns (`*`: with a bar); what it says."""
 
 
-def _plan(head: str, says: str) -> Section:
-    key, title, severity, columns = head.split("|")
-    found = tuple(ReportColumn(name.rstrip("*"), name.endswith("*")) for name in columns.split())
-    return Section(key, title, says, FindingSeverity(severity) if severity else None, found)
+def _plans(table: str) -> Iterator[Section]:
+    lines = table.strip().splitlines()
+    for head, says in zip(lines[::2], lines[1::2], strict=True):
+        key, title, severity, columns = head.split("|")
+        found = tuple(ReportColumn(name.rstrip("*"), name.endswith("*")) for name in columns.split())
+        yield Section(key, title, says, FindingSeverity(severity) if severity else None, found)
 
 
 _COVERAGE = f"""
@@ -256,7 +257,7 @@ refused|Refused URLs and links|notice|{GROUP_COLUMNS}
 What was refused, by origin and reason, with the line that decided.
 same_content|URLs with one content|warning|{SAME_COLUMNS}
 {ALIKE} URLs or more whose bodies are the same, byte by byte; often they say "not found", with status 200.
-""".strip().splitlines()
+"""
 
 
 def coverage_sections(coverage: Coverage) -> Iterator[Section]:
@@ -268,15 +269,12 @@ def coverage_sections(coverage: Coverage) -> Iterator[Section]:
         ([*map(attrgetter(*GROUP_COLUMNS.split()), refused)], len(refused)),
         ([*map(attrgetter(*SAME_COLUMNS.split()), coverage.same)], coverage.same_total),
     )
-    plans = starmap(_plan, zip(_COVERAGE[::2], _COVERAGE[1::2], strict=True))
-    for plan, (rows, total) in zip(plans, found, strict=True):
+    for plan, (rows, total) in zip(_plans(_COVERAGE), found, strict=True):
         yield replace(plan, rows=rows[:LISTED], total=total)
 
 
 SUMMARY = tuple(map(ReportColumn, _SUMMARY.split()))
-SECTIONS: Mapping[str, Section] = {
-    section.key: section for section in starmap(_plan, zip(_TABLE[::2], _TABLE[1::2], strict=True))
-}
+SECTIONS: Mapping[str, Section] = {section.key: section for section in _plans(_TABLE)}
 
 
 def over_time(

@@ -8,6 +8,7 @@ there, or one of its own pages; so every URL is counted once on every level.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 
 from tui_crawler.domain.record import dataclass, field, fields
 
@@ -74,10 +75,7 @@ _NAMES = tuple(one.name for one in fields(BranchCounts))
 
 def total(counts: Iterable[BranchCounts]) -> BranchCounts:
     """All together."""
-    every = BranchCounts()
-    for one in counts:
-        every = every.plus(one)
-    return every
+    return reduce(BranchCounts.plus, counts, BranchCounts())
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +89,19 @@ class BranchList:
 
 
 @dataclass(frozen=True, slots=True)
-class BranchPiece:
-    """Counts of a stretch of the URLs below a prefix, by the names of the branches there, of `urls` URLs up to `last`;
-    `ended`: there are no more."""
-
-    counts: Mapping[str, BranchCounts]
-    urls: int
-    last: str
-    ended: bool
-
-
-@dataclass(frozen=True, slots=True)
 class BranchTally:
-    """The pieces of a branch so far, added up by the names of the branches below it. Where only so many names are told,
-    what is in none of the first of them is in `others`."""
+    """Counts of a stretch of the URLs below a prefix, by the names of the branches there, of `urls` URLs up to `last`;
+    `ended`: there are no more. What is in none of the branches that are named is in `others`."""
 
     counts: Mapping[str, BranchCounts] = field(default_factory=dict)
-    others: BranchCounts = BranchCounts()
     urls: int = 0
     last: str = ""
     ended: bool = False
+    others: BranchCounts = BranchCounts()
 
-    def plus(self, piece: BranchPiece, most: int | None = None) -> BranchTally:
+    def plus(self, piece: BranchTally, most: int | None = None) -> BranchTally:
         """With the next piece; of more than `most` branches the first are told one by one."""
-        counts, others = dict(self.counts), self.others
+        counts, others = dict(self.counts), self.others.plus(piece.others)
         for name, more in piece.counts.items():
             if (before := counts.get(name)) is not None:
                 counts[name] = before.plus(more)
@@ -122,7 +109,7 @@ class BranchTally:
                 counts[name] = more
             else:
                 others = others.plus(more)
-        return BranchTally(counts, others, self.urls + piece.urls, piece.last, piece.ended)
+        return BranchTally(counts, self.urls + piece.urls, piece.last, piece.ended, others)
 
     @property
     def total(self) -> BranchCounts:

@@ -149,22 +149,17 @@ class RefusedCount:
     sample_url: str
 
 
-class RefusedCounts:
+class RefusedCounts(dict[str, tuple[int, str]]):
     """Refused links counted by reason, each reason with the first link that it refused."""
 
-    __slots__ = ("_counted",)
-
-    def __init__(self) -> None:
-        self._counted: dict[str, tuple[int, str]] = {}
-
-    def add(self, reason: str, link: str) -> None:
-        """Count one more link."""
-        count, first = self._counted.get(reason, (0, link))
-        self._counted[reason] = (count + 1, first)
+    def add(self, reason: str, link: str, count: int = 1) -> None:
+        """Count more links."""
+        before, first = self.get(reason, (0, link))
+        self[reason] = (before + count, first)
 
     def all(self) -> tuple[RefusedCount, ...]:
         """Return what was counted, in the order of the reasons met."""
-        return tuple(RefusedCount(reason, *counted) for reason, counted in self._counted.items())
+        return tuple(RefusedCount(reason, *counted) for reason, counted in self.items())
 
 
 class FoundLink(NamedTuple):

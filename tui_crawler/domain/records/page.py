@@ -143,8 +143,7 @@ class KnownPage(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """One page in the counters of its origin: 0 or 1 each; or how these change. A failed page with tries left is also
     pending."""
 

@@ -79,6 +79,17 @@ class LinkView:
 
 
 @dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of the path from a seed: how `from_url` led to `to_url`, when first, and the depth it has there."""
+
+    from_url: str
+    to_url: str
+    kind: str
+    depth: int
+    first_seen_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RedirectView:
     """A row of `v_redirect`."""
 
@@ -134,9 +145,8 @@ class FailureCount:
 class PageDetail:
     """One URL, whole: its row, attempts (newest first), their requests, links, and the path from a seed.
 
-    `path_depths` are the depths of what each step of `path` leads to. `validation` and `data` are of the stored
-    document. `lastmod` is what a sitemap says of it, `sitemap` that it is one itself, `ruleset_id` the rules its last
-    attempt began with (0: none).
+    `validation` and `data` are of the stored document. `lastmod` is what a sitemap says of it, `sitemap` that it is one
+    itself, `ruleset_id` the rules its last attempt began with (0: none).
     """
 
     page: PageView
@@ -145,7 +155,7 @@ class PageDetail:
     inlinks: tuple[LinkView, ...]
     outlinks: tuple[LinkView, ...]
     redirects: tuple[RedirectView, ...]
-    path: tuple[LinkView, ...]
+    path: tuple[Hop, ...]
     inlink_count: int = 0
     outlink_count: int = 0
     validation: Validation | None = None
@@ -153,7 +163,6 @@ class PageDetail:
     lastmod: int = 0
     sitemap: bool = False
     ruleset_id: int = 0
-    path_depths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

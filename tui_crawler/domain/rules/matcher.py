@@ -81,11 +81,6 @@ def _bracketed(part: Matcher) -> str:
     return f"({describe(part)})" if isinstance(part, All | AnyOf) and len(part.parts) > 1 else describe(part)
 
 
-def matches(matcher: Matcher, url: CrawlUrl) -> bool:
-    """Return whether a matcher matches; for more than one question use CompiledPolicies. Raises BadPattern."""
-    return bool(MatcherSet((matcher,)).all(url))
-
-
 class MatcherSet:
     """Many matchers asked at once: all tests of one field are one compiled set. Raises BadPattern."""
 

@@ -178,13 +178,10 @@ def read_page_filter(text: str) -> PageFilter | FilterProblem:
     for word in words:
         inverted = word.startswith("!") and len(word) > 1
         term = _term(word[inverted:], inverted)
-        match term:
-            case FilterProblem():
-                return term
-            case None:
-                continue
-            case _:
-                terms.append(term)
+        if isinstance(term, FilterProblem):
+            return term
+        if term is not None:
+            terms.append(term)
     return PageFilter(tuple(terms))
 
 

@@ -241,11 +241,13 @@ class Impact:
     _samples: dict[bool, list[Sample]] = field(default_factory=lambda: {True: [], False: []})
     _urls: StoredUrls = field(default_factory=StoredUrls)
     known: int = 0
+    last_id: int = 0
+    """The page that was judged last."""
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
         """Take a window of known URLs in."""
         for row in rows:
-            _, href, _, job, _ = row
+            self.last_id, href, _, job, _ = row
             self.known += 1
             url = self._urls.cut(href)
             if isinstance(url, InvalidUrl):
@@ -314,7 +316,7 @@ class Rejudgement:
     robots.txt is not asked: it is judged last, by a page that nothing else refuses.
     """
 
-    __slots__ = ("_comparison", "_every_url", "_freed", "_longest", "_urls")
+    __slots__ = ("_comparison", "_freed", "_longest", "_urls")
 
     def __init__(self, before: PolicySet, after: PolicySet, longest: int | None = None) -> None:
         """`longest` None: the rules alone have changed, and of a URL of which no edited entry speaks nothing is said.
@@ -322,7 +324,6 @@ class Rejudgement:
         URL is judged."""
         self._comparison = Comparison(before, after)
         self._freed = bool(_addresses(before) - _addresses(after))
-        self._every_url = longest is not None
         self._longest = longest
         self._urls = StoredUrls()
 
@@ -334,17 +335,15 @@ class Rejudgement:
         """
         url = self._urls.cut(href)
         if isinstance(url, InvalidUrl) or (self._longest is not None and len(href) > self._longest):
-            return _effect(ExitCode.invalid_url, code)
+            return Effect.upheld if code is ExitCode.invalid_url else Effect.overturned
         may_be_free = self._freed and code is _EXCLUDED
-        if not (self._every_url or may_be_free or self._comparison.concerns(url)):
+        if self._longest is None and not (may_be_free or self._comparison.concerns(url)):
             return Effect.none
         now = self._comparison.exit_code(url)
         by_address = now is None and code is _EXCLUDED and self._comparison.exit_code(url, before=True) is not code
-        return Effect.none if by_address and not self._freed else _effect(now, code)
-
-
-def _effect(now: ExitCode | None, code: ExitCode) -> Effect:
-    return Effect.upheld if now is code else Effect.overturned
+        if by_address and not self._freed:
+            return Effect.none
+        return Effect.upheld if now is code else Effect.overturned
 
 
 def _addresses(policies: PolicySet) -> frozenset[tuple[str, str]]:

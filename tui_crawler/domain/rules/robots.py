@@ -12,10 +12,11 @@ sequences) never apply. Its matcher looks for the parts of a pattern from left t
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.record import dataclass, field, replace
-from tui_crawler.domain.rules.robots_text import InForce, PathRule, cut, directives, in_force, index_page, same_escapes
+from tui_crawler.domain.rules.robots_text import InForce, PathRule, cut, directives, in_force, same_escapes
 
 if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
@@ -67,7 +68,7 @@ class _Judge:
 
     __slots__ = ("_literals", "_protego", "_rules", "_wildcards")
 
-    def __init__(self, rules: tuple[PathRule, ...]) -> None:
+    def __init__(self, rules: Sequence[PathRule]) -> None:
         compiled: dict[tuple[bool, str], _Compiled] = {}
         for rule in rules:
             anchored = rule.pattern.endswith("$")
@@ -116,16 +117,16 @@ class RobotsRules:
     _decoded: _Judge = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        rules = tuple(each for rule in self.rules for each in _with_index_page(rule))
-        decoded = tuple(replace(rule, pattern=_decode(rule.pattern)) for rule in rules)
+        rules: list[PathRule] = []
+        for rule in self.rules:
+            folder, slash, page = rule.pattern.rpartition("/")
+            rules.append(rule)
+            if rule.allow and slash and page.startswith("index.htm"):  # it allows the folder, too (Google's extension)
+                rules.append(replace(rule, pattern=f"{folder}/$"))
+        decoded = [replace(rule, pattern=_decode(rule.pattern)) for rule in rules]
         plain = _Judge(rules)
         object.__setattr__(self, "_plain", plain)
         object.__setattr__(self, "_decoded", plain if decoded == rules else _Judge(decoded))
-
-    @property
-    def rule_count(self) -> int:
-        """Return how many Allow and Disallow lines are in force."""
-        return len(self.rules)
 
     def allows(self, url: CrawlUrl) -> RobotsDecision:
         """Return whether the URL may be requested. Path and query are compared; /robots.txt itself is always allowed.
@@ -136,7 +137,9 @@ class RobotsRules:
         """
         if url.path == _ROBOTS_PATH:
             return RobotsDecision(True)
-        target = _octets(same_escapes(url.target))
+        target = same_escapes(url.target)
+        if not target.isascii():  # one character per octet; a normalised URL is ASCII
+            target = target.encode("utf-8", "replace").decode("latin-1")
         decoded = _decode(target)
         decision = self._decoded.decide(decoded)
         if not decision.allowed or self._plain is self._decoded:
@@ -182,19 +185,9 @@ def _within_budget(found: InForce) -> tuple[tuple[PathRule, ...], int]:
     return tuple(rules), widened
 
 
-def _with_index_page(rule: PathRule) -> tuple[PathRule, ...]:
-    folder = index_page(rule.pattern) if rule.allow else None
-    return (rule,) if folder is None else (rule, replace(rule, pattern=folder))
-
-
 def _as_literals(encoded: str) -> str:
     """`%2A` and `%24` as the octets `*` and `$`, in the alphabet of `_OCTETS`."""
     return encoded.replace(_STAR, _OCTETS[42]).replace(_DOLLAR, _OCTETS[36])
-
-
-def _octets(target: str) -> str:
-    """One character per octet, as `_OCTETS` wants it; a normalised URL is ASCII and stays as it is."""
-    return target if target.isascii() else target.encode("utf-8", "replace").decode("latin-1")
 
 
 def _decode(text: str) -> str:

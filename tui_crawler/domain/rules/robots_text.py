@@ -26,7 +26,6 @@ _NUMBER = re.compile(r"\d{1,18}(?:\.\d{0,18})?|\.\d{1,18}")
 _RATE = re.compile(r"(\d{1,18})\s*/\s*(\d{1,18})\s*([smhd]?)(?:\s.*)?", re.IGNORECASE)
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _MAX_DELAY_MS = 366 * 86_400_000  # what a file can ask for at most; more is nonsense, and is read as this
-_INDEX_PAGE = "/index.htm"
 
 
 class RobotsField(Enum):
@@ -117,10 +116,11 @@ def directives(body: bytes) -> Iterator[Directive]:
             if len(words) != 2:
                 continue
             name, value = words
-        key = _key(name.strip().lower().decode("latin-1"))
-        if key is not None:
+        key = name.strip().lower().decode("latin-1")
+        if key.startswith(_PREFIXES):
+            field = next(field for prefix, field in _KEYS.items() if key.startswith(prefix))
             text = content.decode("utf-8", "replace")[:_SHOWN]
-            yield Directive(key, value.strip().decode("latin-1"), number, text)
+            yield Directive(field, value.strip().decode("latin-1"), number, text)
 
 
 def in_force(lines: Iterable[Directive], token: str) -> InForce:  # noqa: C901  one line per kind of line
@@ -166,7 +166,9 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:  # noqa: C901  
             closed = True
             whose = "token" if "token" in agents else "*"
             numbers[whose].add(line.line_number)
-            pattern = escape_octets(line.value)
+            pattern = same_escapes(line.value)
+            if not pattern.isascii():
+                pattern = "".join(each if each < "\x80" else f"%{ord(each):02X}" for each in pattern)
             if pattern:
                 rules[whose].append(PathRule(line.key is RobotsField.allow, pattern, line.line_number, line.line))
     ours = "token" if group else "*"
@@ -175,31 +177,11 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:  # noqa: C901  
     return InForce(name, tuple(rules[ours]), delay, tuple(sitemaps), frozenset(numbers[ours]))
 
 
-def escape_octets(text: str) -> str:
-    """Latin-1 text with octets that no URI may have percent-encoded, and percent-encoding in upper case."""
-    text = same_escapes(text)
-    if text.isascii():
-        return text
-    return "".join(each if each < "\x80" else f"%{ord(each):02X}" for each in text)
-
-
 def same_escapes(text: str) -> str:
     """`%3a` as `%3A`, and `a b` as `a%20b`: RFC 9309 compares escapes without regard to case, and encodes characters
     that are neither reserved nor unreserved (RFC 3986)."""
     text = _ESCAPE.sub(lambda found: found[0].upper(), text) if "%" in text else text
     return _ILLEGAL.sub(lambda found: f"%{ord(found[0]):02X}", text)
-
-
-def index_page(pattern: str) -> str | None:
-    """An Allow for "…/index.htm…" allows "…/" too (Google's extension): the pattern for that, or None."""
-    slash = pattern.rfind("/")
-    return f"{pattern[: slash + 1]}$" if pattern.startswith(_INDEX_PAGE, slash) and slash >= 0 else None
-
-
-def _key(name: str) -> RobotsField | None:
-    if not name.startswith(_PREFIXES):
-        return None
-    return next(key for prefix, key in _KEYS.items() if name.startswith(prefix))
 
 
 def _named(value: str, wanted: str) -> set[str]:

@@ -34,12 +34,7 @@ def to_json(policies: PolicySet) -> str:
 
     Raises BadRuleset for a matcher of more than MAX_DEPTH levels.
     """
-    return json.dumps(to_document(policies), ensure_ascii=True, separators=(",", ":"))
-
-
-def to_document(policies: PolicySet) -> dict[str, Any]:
-    """The same as a JSON document, in the sections of a configuration: policies, rules, exclusions, whitelist."""
-    return {
+    document = {
         "policies": {
             "do_not_crawl": [
                 {"match": matcher_document(each.matcher), "source": each.source} for each in policies.do_not_crawl
@@ -57,6 +52,7 @@ def to_document(policies: PolicySet) -> dict[str, Any]:
         "exclusions": [_fields(each) for each in policies.exclusions],
         "whitelist": policies.whitelist and _fields(policies.whitelist),
     }
+    return json.dumps(document, ensure_ascii=True, separators=(",", ":"))
 
 
 def _fields(entry: DoNotCrawl | QueryPolicy | Rule | Exclusion | Whitelist) -> dict[str, Any]:

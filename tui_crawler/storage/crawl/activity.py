@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import peewee
 
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.statements import inserts, newest, slot
+from tui_crawler.storage.db.statements import builds, columns, inserts, newest, slot
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Activity, Attempt, Run
 
@@ -26,8 +26,7 @@ def note(transaction: Transaction, event: ActivityEvent, message: str, origin_id
 
 
 def note_finish(transaction: Transaction, origin_id: int, reason: str) -> None:
-    """That an origin has finished its run; not a second time when it has asked for nothing since the first, as one that
-    has looked for work in vain."""
+    """Note that an origin has finished its run; not a second time without any request since the first."""
     run_id = newest_run(transaction)
     told = transaction.one(_newest_finish, {"origin_id": origin_id, "run_id": run_id})
     if told is not None and told[1] == reason:
@@ -43,20 +42,18 @@ def newest_run(transaction: Transaction) -> int:
     return row[0] if row else 0
 
 
-def _newest_finish() -> Any:
-    query = Activity.select(Activity.at, Activity.message).where(
-        (Activity.origin_id == slot("origin_id"))
-        & (Activity.origin_id > peewee.SQL("0"))
-        & (Activity.event == peewee.SQL("'origin_finished'"))
-        & (Activity.run_id == slot("run_id"))
-    )
-    return query.order_by(Activity.id.desc()).limit(peewee.SQL("1"))
-
-
-def _newest_attempt() -> Any:
-    query = Attempt.select(Attempt.ended_at).where(Attempt.origin == slot("origin_id"))
-    return query.order_by(Attempt.id.desc()).limit(peewee.SQL("1"))
-
-
+_newest_finish = builds(
+    Activity.select(Activity.at, Activity.message)
+    .where((Activity.origin_id == slot("origin_id")) & (Activity.origin_id > peewee.SQL("0")))
+    .where((Activity.event == peewee.SQL("'origin_finished'")) & (Activity.run_id == slot("run_id")))
+    .order_by(Activity.id.desc())
+    .limit(peewee.SQL("1"))
+)
+_newest_attempt = builds(
+    Attempt.select(Attempt.ended_at)
+    .where(Attempt.origin == slot("origin_id"))
+    .order_by(Attempt.id.desc())
+    .limit(peewee.SQL("1"))
+)
 _newest_run = newest(Run)
-_insert = inserts((Activity.at, Activity.run_id, Activity.origin_id, Activity.event, Activity.message))
+_insert = inserts(columns(Activity, "at run_id origin_id event message"))

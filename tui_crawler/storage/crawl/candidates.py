@@ -21,27 +21,17 @@ from tui_crawler.storage.models import Body, CanonicalClaim, Document, Origin, P
 HEAD = 32
 """So many pages of a todo list are loaded at a start; a fill takes the others up."""
 
-_TODO = (
-    Page.id,
-    Page.job,
-    Url.href,
-    *columns(
-        Page, "depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap last_contentful_at"
-    ),
-    Document.stored_at,
-    Document.etag,
-    Document.last_modified,
-    Body.sha256,
-)
+_PAGE = "depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap last_contentful_at"
+_STORED = "stored_at etag last_modified"
+_TODO = (Page.id, Page.job, Url.href, *columns(Page, _PAGE), *columns(Document, _STORED), Body.sha256)
 
 
 def candidates(
     transaction: Transaction, claim: Claim, origin: str, now: int, limit: int, first_fill: bool
 ) -> Candidates:
-    """Up to `limit` pages in the order (nice + attempts, not_before, age) over all jobs; seeds come first in the
-    first fill of a run. Pages of jobs that are held, or not taken by this session, are none of them. What is left of a
-    todo list that was loaded in part comes before all else, whole.
-    """
+    """Return up to `limit` pages in the order (nice + attempts, not_before, age) over all jobs; seeds come first in the
+    first fill of a run. Pages of held jobs, or of jobs that this session does not take, are left out. The rest of a
+    todo list that was loaded in part comes before all else."""
     row = transaction.one(_origin_id, {"origin": clean(origin)})
     if row is None:
         return Candidates(())
@@ -51,14 +41,8 @@ def candidates(
     jobs = job_rows(transaction)
     free = [job for job in jobs if job.is_free(claim)]
     due = _due_bounds(claim, now)
-    values = {
-        "origin_id": row[0],
-        "run_id": claim.run_id,
-        "now": now,
-        "limit": limit,
-        "crawled_before": due.crawled_before,
-        "fresh_before": due.fresh_before,
-    }
+    values = {"origin_id": row[0], "run_id": claim.run_id, "now": now, "limit": limit}
+    values |= {"crawled_before": due.crawled_before, "fresh_before": due.fresh_before}
     if first_fill:
         rows = _best(transaction, free, (_pending_seeds, _done_seeds), values)
         values["limit"] = limit - len(rows)
@@ -77,8 +61,8 @@ def candidates(
 def awake(
     transaction: Transaction, claim: Claim, origins: Sequence[str], now: int, jobs: Container[int] | None = None
 ) -> tuple[str, ...]:
-    """Those of `origins` that have a page which a fill would find at `now` (epoch ms), told by indices alone. `jobs`:
-    a fill for these jobs (ids), for another worker."""
+    """Those of `origins` with a page for a fill at `now` (epoch ms), by indices alone; `jobs` (ids): for another
+    worker."""
     due, rows = _due_bounds(claim, now), job_rows(transaction)
     free = [job for job in rows if (job.is_free(claim) if jobs is None else not job.held and job.job_id in jobs)]
     left = list(dict.fromkeys(clean(origin) for origin in origins))
@@ -106,53 +90,31 @@ def _listed_pages(transaction: Transaction, claim: Claim, origin_id: int, most: 
 
 
 def todo_page(row: Row, tries: int) -> TodoPage:
-    """A row of `todo_query`. A done page that is due starts again: all its tries, no pattern, no force (G).
-
-    Validators count only while the stored document is what the page last gave, and its body is still there.
-    """
+    """A row of `todo_query`. A done page that is due starts again: all its tries, no pattern, no force (G). Validators
+    count only while the stored document is what the page last gave, and its body is still there."""
     page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, sitemap, *content = row
     contentful_at, stored_at, etag, last_modified, body, _, external, ignores, claim = content[:9]
     if remaining == 0:
         attempts, remaining, pattern, force = 0, tries, "", 0
     if stored_at is None or stored_at != contentful_at:
         etag, last_modified, body = "", "", None
-    return TodoPage(
-        page_id,
-        job_id,
-        url,
-        depth,
-        nice,
-        bool(seed),
-        attempts,
-        remaining,
-        hops,
-        pattern,
-        bool(force),
-        bool(sitemap),
-        etag,
-        last_modified,
-        contentful_at,
-        body is not None,
-        external,
-        ignores or "",
-        claim == ClaimState.nowhere,
-    )
+    known = (page_id, job_id, url, depth, nice, bool(seed), attempts, remaining, hops, pattern, bool(force))
+    stored = (etag, last_modified, contentful_at, body is not None)
+    return TodoPage(*known, bool(sitemap), *stored, external, ignores or "", claim == ClaimState.nowhere)
 
 
 def todo_query(*more: Any) -> Any:
     """Pages with what `todo_page` needs, and further columns after it."""
-    return (
-        Page.select(*_TODO, Page.not_before, Page.external, _Canonical.href, CanonicalClaim.state, *more)
-        .join(Url, on=(Url.id == Page.url))
-        .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
-        .join(Body, peewee.JOIN.LEFT_OUTER, on=(Body.sha256 == Document.sha256))
-        .join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
-        .join(
-            _Canonical,
-            peewee.JOIN.LEFT_OUTER,
-            on=(CanonicalClaim.to_url == _Canonical.id) & (CanonicalClaim.state > ZERO),
-        )
-    )
+    chosen = (*_TODO, Page.not_before, Page.external, _Canonical.href, CanonicalClaim.state, *more)
+    query = Page.select(*chosen).join(Url, on=(Url.id == Page.url))
+    for table, on in (
+        (Document, Document.page == Page.id),
+        (Body, Body.sha256 == Document.sha256),
+        (CanonicalClaim, CanonicalClaim.page == Page.id),
+        (_Canonical, (CanonicalClaim.to_url == _Canonical.id) & (CanonicalClaim.state > ZERO)),
+    ):
+        query = query.join(table, peewee.JOIN.LEFT_OUTER, on=on)
+    return query
 
 
 def is_due(claim: Claim, last_crawled_at: int, fresh_until: int, now: int) -> bool:
@@ -179,8 +141,8 @@ def _best(
 
 
 def _any_held(transaction: Transaction, claim: Claim, jobs: Sequence[JobRow], values: Mapping[str, int]) -> bool:
-    """Whether pages wait of jobs that an operator has paused; those of an aborted job wait for nothing.
-    Those of jobs that this session does not take wait for other workers, and for no order of an operator."""
+    """Whether pages of jobs wait that an operator has paused, not those of aborted jobs or of jobs for other
+    workers."""
     for job in jobs:
         if job.state().paused and claim.takes(job.tag):
             of_job = {**values, "job_id": job.job_id}
@@ -198,12 +160,6 @@ _IS_DUE = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_u
 _IS_NOW = (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
 
 
-def _listed() -> Any:
-    """The lower bound leads to the index of todo lists."""
-    listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
-    return todo_query().where(listed).order_by(Page.todo_order).limit(slot("limit"))
-
-
 def _open_choice(origin: Any = None) -> Any:
     return _is_open(_Choice, origin) & (_Choice.todo_order == ZERO)
 
@@ -219,22 +175,10 @@ def _due_choice(origin: Any = None) -> Any:
 
 
 def _best_of(choice: Any, priority: Any) -> Build:
-    """What builds a query of the best pages by an index alone; what else is needed of them is looked up for those
-    only."""
+    """What builds a query of the best pages by an index alone; the rest is looked up for those only."""
     best = _Choice.select(_Choice.id).where(choice & _IS_NOW)
     best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
     return builds(todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO)))
-
-
-def _next_due() -> Any:
-    """The lower bound of the priority is none; it leads to the index of what is pending."""
-    later = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
-    return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & _any_priority(Page) & later)
-
-
-def _waiting() -> Any:
-    free = (_Choice.ignored_run != slot("run_id")) & (_Choice.todo_order == ZERO)
-    return _Choice.select(_Choice.id).where(_is_open(_Choice) & _any_priority(_Choice) & free).limit(ONE)
 
 
 def _having(waits: Any) -> BuildOf:
@@ -252,9 +196,17 @@ def _of_job(page: Any, origin: Any = None) -> Any:
 
 
 def _any_priority(page: Any) -> Any:
+    """No bound at all: it leads to the index of what is pending."""
     return (page.nice + page.attempts) > peewee.SQL(str(-NEVER))
 
 
+_ON_LIST = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+_listed = builds(todo_query().where(_ON_LIST).order_by(Page.todo_order).limit(slot("limit")))
+"""The lower bound leads to the index of todo lists."""
+_LATER = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
+_next_due = builds(Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & _any_priority(Page) & _LATER))
+_FREE = (_Choice.ignored_run != slot("run_id")) & (_Choice.todo_order == ZERO)
+_waiting = builds(_Choice.select(_Choice.id).where(_is_open(_Choice) & _any_priority(_Choice) & _FREE).limit(ONE))
 _pending = _best_of(_open_choice(), _CHOICE_PRIORITY)
 _pending_seeds = _best_of(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY + ZERO)
 """The order is not that of an index: so the few seeds are found by theirs, and sorted."""

@@ -108,19 +108,18 @@ def _claims(condition: Any) -> Any:
     return found.order_by(CanonicalClaim.page).limit(peewee.SQL(str(_PIECE)))
 
 
-def _first_due() -> Any:
-    due = (CanonicalClaim.awaits == ZERO) & (CanonicalClaim.state != _NOWHERE)
-    return CanonicalClaim.select(CanonicalClaim.page).where(due).limit(ONE)
-
-
-def _page_of() -> Any:
-    names = "id last_exit_code last_http_status status attempts_remaining beyond_depth todo_order ignored_run"
-    chosen = (*columns(Page, names, "last_crawled_at fresh_until"), Redirect.to_url, CanonicalClaim.state)
-    found = Page.select(*chosen).join(Redirect, peewee.JOIN.LEFT_OUTER, on=(Redirect.page == Page.id))
-    found = found.join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
-    return found.where((Page.url == slot("url_id")) & (Page.job == slot("job_id")))
-
-
+_first_due = builds(
+    CanonicalClaim.select(CanonicalClaim.page)
+    .where((CanonicalClaim.awaits == ZERO) & (CanonicalClaim.state != _NOWHERE))
+    .limit(ONE)
+)
+_STATE = "id last_exit_code last_http_status status attempts_remaining beyond_depth todo_order ignored_run"
+_page_of = builds(
+    Page.select(*columns(Page, _STATE, "last_crawled_at fresh_until"), Redirect.to_url, CanonicalClaim.state)
+    .join(Redirect, peewee.JOIN.LEFT_OUTER, on=(Redirect.page == Page.id))
+    .join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
+    .where((Page.url == slot("url_id")) & (Page.job == slot("job_id")))
+)
 _wake = builds_among(CanonicalClaim.update({CanonicalClaim.awaits: ZERO}), CanonicalClaim.awaits)
 _drop = builds_among(CanonicalClaim.delete(), CanonicalClaim.page)
 _ignore = builds_among(
@@ -131,13 +130,8 @@ _ignore = builds_among(
 _ask_again = builds_among(Page.update({Page.last_contentful_at: ZERO}), Page.id)
 """Pages that counted, and whose canonical has content now, are asked without conditions the next time."""
 _keep = upserts([CanonicalClaim.page], columns(CanonicalClaim, "to_url state awaits run_id answer"))
-_decided = updates(
-    [CanonicalClaim.page],
-    CanonicalClaim.state,
-    CanonicalClaim.awaits,
-    where=CanonicalClaim.state == slot("before"),
-    returning=[CanonicalClaim.page],
-)
+_BEFORE, _STORED = CanonicalClaim.state == slot("before"), columns(CanonicalClaim, "state awaits")
+_decided = updates([CanonicalClaim.page], *_STORED, where=_BEFORE, returning=[CanonicalClaim.page])
 _answer = reads([CanonicalClaim.page], CanonicalClaim.answer)
 _due = builds(_claims(CanonicalClaim.awaits == ZERO))
 _open = builds(_claims((CanonicalClaim.state == ZERO) | (CanonicalClaim.awaits < ZERO)))

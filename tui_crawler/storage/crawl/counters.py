@@ -1,10 +1,8 @@
-"""Counts that are kept, not counted: of jobs, of runs, and of exit codes per origin, run and minute; single
-numbers by name; and the pulse: what attempts come to by minute and hour, and what a process measures of itself, once a
-minute with its heartbeat.
+"""Counts that are kept: of jobs, runs, and exit codes per origin, run and minute; single numbers by name; and the
+pulse: what attempts come to by minute and hour, and what a process measures of itself with its heartbeat.
 
-Each row of the pulse belongs to one session, which alone writes it: what it has counted so far is known
-(`Memory.counts`) and the row is replaced. What was rolled back is read again.
-"""
+Only its own session writes a row of the pulse: what it has counted is known (`Memory.counts`) and the row is replaced.
+What was rolled back is read again."""
 
 from __future__ import annotations
 
@@ -46,13 +44,12 @@ def tally_of(
     """`domain.page.tally` of a row; a page beyond its job's depth does not count as pending."""
     code = None if exit_code is None else ExitCode(exit_code)
     counted = tally(PageStatus(status), attempts_remaining, code, external)
-    return Tally(0, counted.done, counted.failed, counted.blocked) if beyond_depth else counted
+    return counted._replace(pending=0) if beyond_depth else counted
 
 
 @dataclass(slots=True)
 class CounterChanges:
-    """How the counters of origins change, by their ids: those of their pages, how many new pages each gets, and how
-    many leave its todo list."""
+    """How the counters of origins change, by id: of their pages, of new pages, of pages that leave the todo list."""
 
     changes: defaultdict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
     added: Counter[int] = field(default_factory=Counter)
@@ -79,12 +76,7 @@ class CountedAttempt(NamedTuple):
 
 def adding(change: Tally) -> dict[str, int]:
     """The values by which the counters of pages move, for queries with slots of these names."""
-    return {
-        "add_pending": change.pending,
-        "add_done": change.done,
-        "add_failed": change.failed,
-        "add_blocked": change.blocked,
-    }
+    return dict(zip(_ADDED, change, strict=True))
 
 
 def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
@@ -93,12 +85,8 @@ def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
         return
     row = transaction.one(_add_to_job, {"job_id": job_id, **adding(change)})
     if row is not None and row[1] == 0 and change.pending < 0:
-        note(
-            transaction,
-            "job_finished",
-            f"job {row[0]}: nothing pending, {row[2]} pages done",
-            run_id=newest_run(transaction),
-        )
+        message = f"job {row[0]}: nothing pending, {row[2]} pages done"
+        note(transaction, "job_finished", message, run_id=newest_run(transaction))
 
 
 def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[CountedAttempt]) -> None:
@@ -107,26 +95,20 @@ def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[Co
         return
     made = sum(bool(one.attempt.requests) for one in attempts)
     transaction.run(_add_to_run, {"run_id": claim.run_id, "add_attempts": len(attempts), "add_requests": made})
-    codes: Counter[tuple[int, int, int]] = Counter()
+    codes, exits = Counter[tuple[int, int, int]](), Counter[tuple[int, int, int]]()
     for origin_id, _, attempt in attempts:
         for name in (origin_id, ALL_ORIGINS):
             codes[(name, attempt.ended_at // MINUTE_MS, attempt.exit_code.value)] += 1
-    exits: Counter[tuple[int, int, int]] = Counter()
     for (name, _, code), count in codes.items():
         exits[(claim.run_id, name, code)] += count
     transaction.insert(_count_exit, [(*key, count) for key, count in exits.items()])
     transaction.insert(_count_minute, [(*key, count) for key, count in codes.items()])
-    beat(transaction, claim, attempts)
+    _beat(transaction, claim, attempts)
 
 
 def forget_minutes(transaction: Transaction) -> None:
     """Takes away the minutes that nobody looks at any more."""
     transaction.run(_forget_minutes, {"before": transaction.now // MINUTE_MS - 2 * RECENT_MINUTES})
-
-
-def forget_runs(transaction: Transaction, claim: Claim) -> None:
-    """Takes away the exit counts of runs before the newest; the log itself keeps every attempt."""
-    transaction.run(_forget_runs, {"run_id": claim.run_id})
 
 
 def mark(transaction: Transaction, name: str) -> int:
@@ -140,8 +122,9 @@ def set_mark(transaction: Transaction, name: str, value: int) -> None:
     transaction.insert(_keep_mark, [(name, value)])
 
 
+_ADDED = tuple(f"add_{name}" for name in Tally._fields)
 _JOB = (Job.name, Job.pending, Job.done)
-_add_to_job = updates([Job.id], to=adds(Job, "pending done failed blocked"), returning=_JOB)
+_add_to_job = updates([Job.id], to=adds(Job, *Tally._fields), returning=_JOB)
 _add_to_run = updates([Run.id], to=adds(Run, "attempts requests"))
 _count_exit = counts_up(columns(ExitCount, "run_id origin_id exit_code"), ExitCount.count)
 _count_minute = counts_up(columns(ExitMinute, "origin_id minute exit_code"), ExitMinute.count)
@@ -150,21 +133,17 @@ _keep_mark = upserts([Meta.name], [Meta.value])
 
 
 _MOST_KNOWN = 64
-_KEY = (PulseRow.length, PulseRow.at, PulseRow.session_id, PulseRow.job_id)
+_KEY_NAMES = "length at session_id job_id"
+_KEY, _SUMS = columns(PulseRow, _KEY_NAMES), columns(PulseRow, "attempts pages failed bytes cells")
 _sums_of = attrgetter("attempts", "pages", "failed", "bytes")
-_SUMS = (PulseRow.attempts, PulseRow.pages, PulseRow.failed, PulseRow.bytes, PulseRow.cells)
 
 
-def beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttempt]) -> None:
+def _beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttempt]) -> None:
     """Counts attempts in the minutes and hours in which they ended."""
     known = transaction.memory.counts
-    fresh: dict[tuple[int, int], PulseCount] = {}
+    fresh: dict[tuple[int, int], PulseCount] = defaultdict(PulseCount)
     for _, job_id, attempt in attempts:
-        minute = (attempt.ended_at // MINUTE_MS * MINUTE_MS, job_id)
-        count = fresh.get(minute)
-        if count is None:
-            count = fresh[minute] = PulseCount()
-        count.add_attempt(attempt)
+        fresh[attempt.ended_at // MINUTE_MS * MINUTE_MS, job_id].add_attempt(attempt)
     touched: dict[tuple[int, int, int, int], PulseCount] = {}
     for (at, job_id), count in fresh.items():
         for length in KEPT_MS:
@@ -178,13 +157,12 @@ def beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttem
 
 
 def _stored(transaction: Transaction, key: tuple[int, int, int, int]) -> PulseCount:
-    row = transaction.one(_find_pulse, dict(zip(("length", "at", "session_id", "job_id"), key, strict=True)))
+    row = transaction.one(_find_pulse, dict(zip(_KEY_NAMES.split(), key, strict=True)))
     return PulseCount(row[0], row[1], row[2], row[3], unpacked(row[4])) if row else PulseCount()
 
 
 def measure(transaction: Transaction, claim: Claim, lag_ms: int, commit_ms: int, commit_jobs: int) -> bool:
-    """Keeps what a session has measured of itself since the last time; the first one in a minute looks at the crawl.
-    True."""
+    """Keep what a session has measured of itself; the first one in a minute looks at the crawl, too. True."""
     at = transaction.now - transaction.now % MINUTE_MS
     seen: tuple[Any, ...] = (None,) * len(_OF_CRAWL)
     if transaction.one(_any_gauge, {"at": at}) is None:
@@ -212,21 +190,18 @@ _OF_CRAWL = {
 }
 
 
-def _any_gauge() -> Any:
-    minutes = Gauge.length == peewee.SQL(str(MINUTE_MS))
-    return Gauge.select(Gauge.at).where(minutes & (Gauge.at == slot("at"))).limit(peewee.SQL("1"))
+_MINUTES = Gauge.length == peewee.SQL(str(MINUTE_MS))
+_any_gauge = builds(Gauge.select(Gauge.at).where(_MINUTES & (Gauge.at == slot("at"))).limit(peewee.SQL("1")))
 
 
 def _keep_gauge(size: int) -> Any:
-    key, own = [Gauge.length, Gauge.at, Gauge.session_id], [Gauge.lag_ms, Gauge.commit_ms, Gauge.commit_jobs]
-    now = peewee.EXCLUDED
-    new = {one: getattr(now, one.column_name) for one in own}
-    worst = {one: peewee.Case(None, [(one < said, said)], one) for one, said in new.items()}
-    last = {one: peewee.fn.COALESCE(getattr(now, one.column_name), one) for one in _OF_CRAWL}
+    key, own = columns(Gauge, "length at session_id"), columns(Gauge, "lag_ms commit_ms commit_jobs")
+    new = {one: getattr(peewee.EXCLUDED, one.column_name) for one in (*own, *_OF_CRAWL)}
+    worst = {one: peewee.Case(None, [(one < new[one], new[one])], one) for one in own}
+    last = {one: peewee.fn.COALESCE(new[one], one) for one in _OF_CRAWL}
     return insert_rows([*key, *own, *_OF_CRAWL], size).on_conflict(conflict_target=key, update=worst | last)
 
 
 _find_pulse = reads(_KEY, *_SUMS)
 _keep_pulse = upserts(_KEY, _SUMS)
 _forget_minutes = builds(ExitMinute.delete().where(ExitMinute.minute < slot("before")))
-_forget_runs = builds(ExitCount.delete().where(ExitCount.run_id < slot("run_id")))

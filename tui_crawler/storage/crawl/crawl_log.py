@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from tui_crawler.domain.records.attempt import AttemptRecord, AttemptResult, Headers, RefusedCount, RequestRecord
+from tui_crawler.domain.records.attempt import (
+    AttemptRecord,
+    AttemptResult,
+    RefusedCount,
+    RefusedCounts,
+    RequestRecord,
+)
 from tui_crawler.domain.records.exit_code import is_problem
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.crawl.origins import OriginRow
@@ -36,21 +42,13 @@ _attempt_values, _request_values = attrgetter(*_ATTEMPT_PLAIN.split()), attrgett
 
 
 def log_attempt(
-    transaction: Transaction,
-    claim: Claim,
-    attempt: AttemptRecord,
-    row: OriginRow,
-    ids: Mapping[int, int],
-    new_pages: int,
+    transaction: Transaction, claim: Claim, attempt: AttemptRecord, row: OriginRow, ids: Mapping[int, int], new: int
 ) -> int:
-    """Appends the attempt and its requests to the crawl log; answers its id."""
-    stored = transaction.insert_returning(insert_attempts, [attempt_row(claim, attempt, row, ids, new_pages)])
-    attempt_id: int = stored[0][0]
-    if attempt.requests:
-        rows = [request_row(request, attempt_id, ids) for request in attempt.requests]
-        transaction.insert(insert_requests, rows)
+    """Appends the attempt, which found `new` pages, and its requests to the crawl log; answers its id."""
+    ((attempt_id,),) = transaction.insert_returning(insert_attempts, [attempt_row(claim, attempt, row, ids, new)])
+    transaction.insert(insert_requests, [request_row(request, attempt_id, ids) for request in attempt.requests])
     store_results(transaction, attempt_id, attempt.results)
-    return attempt_id
+    return int(attempt_id)
 
 
 def attempt_row(
@@ -78,8 +76,6 @@ def attempt_row(
 
 def store_results(transaction: Transaction, attempt_id: int, results: Sequence[AttemptResult]) -> None:
     """Adds typed results to an attempt (B). A result that is there already, by its id, stays as it is."""
-    if not results:
-        return
     transaction.insert(insert_results, [result_row(one, attempt_id) for one in results])
 
 
@@ -96,24 +92,16 @@ def request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int])
         clean(request.method),
         clean(request.error),
         clean(request.remote_address),
-        _headers_text(request.request_headers),
-        _headers_text(request.response_headers),
+        *(_compact(headers) if headers else "" for headers in (request.request_headers, request.response_headers)),
         *_request_values(request),
     )
 
 
-def _headers_text(headers: Headers) -> str:
-    """Compact JSON; escapes make any text storable."""
-    return _compact(headers) if headers else ""
-
-
 def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[RefusedCount]) -> None:
-    by_reason: dict[str, tuple[int, str]] = {}
+    counts = RefusedCounts()
     for one in refused:
-        count, sample = by_reason.get(one.reason, (0, clean(one.sample_url)))
-        by_reason[one.reason] = (count + one.count, sample)
-    rows = [(origin_id, reason, count, sample) for reason, (count, sample) in by_reason.items()]
-    transaction.insert(add_refused, rows)
+        counts.add(one.reason, clean(one.sample_url), one.count)
+    transaction.insert(add_refused, [(origin_id, one.reason, one.count, one.sample_url) for one in counts.all()])
 
 
 def insert_attempts(size: int) -> Any:

@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import peewee
 import zstandard
@@ -18,15 +18,16 @@ from tui_crawler.domain.records.attempt import (
     FoundLink,
     Reading,
     RedirectRecord,
+    Settle,
     Validation,
     WaitingDocument,
 )
 from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.domain.url import indicated, url_hash
 from tui_crawler.storage.crawl.former import Keeper, drop_body
+from tui_crawler.storage.db.claim import ONE, ZERO
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.statements import (
-    among,
     builds,
     builds_among,
     columns,
@@ -52,17 +53,13 @@ from tui_crawler.storage.models import (
     Url,
 )
 
-if TYPE_CHECKING:
-    from tui_crawler.domain.records.attempt import FoundLink
-    from tui_crawler.storage.db.transaction import Transaction
-
-
 _TEXTS = "kind content_type charset title etag last_modified cache_control expires age content_location canonical"
 _PLAIN = "sha256 size noindex nofollow"
+_VALIDATION = "validation_type valid validation_errors parsed_at"
 _COLUMNS = columns(
     Document,
     *("page", _TEXTS, _PLAIN),
-    "incomplete stored_at validation_type valid validation_errors parsed_at scanned_at",
+    *("incomplete stored_at", _VALIDATION, "scanned_at"),
 )
 _texts, _plain = attrgetter(*_TEXTS.split()), attrgetter(*_PLAIN.split())
 _DATA = columns(DataBlock, "page name place type value")
@@ -88,8 +85,7 @@ _COMPRESSOR = _Compressor()
 
 
 def pack(document: DocumentRecord) -> bytes | None:
-    """The compressed body (zstd) of a document; None when it has none to store. To ask whether the same is stored
-    already would take half as long."""
+    """The compressed body (zstd) of a document, None without one. To ask whether it is stored takes half as long."""
     return None if document.body is None else _COMPRESSOR.compress(document.body)
 
 
@@ -99,19 +95,17 @@ def store_documents(
     again: Sequence[int],
     keeper: Keeper,
 ) -> None:
-    """Replaces the documents of pages as a whole, with their validations and data blocks; a body that nothing refers
-    to any more goes.
-
-    Each comes with what `pack` answered before the transaction began, and its time (epoch ms). `again`: the pages that
-    may have had one.
-    """
+    """Replace the documents of pages, with their validations and data blocks; remove bodies without any reference. Each
+    comes with what `pack` returned before the transaction, and its time (epoch ms). `again`: pages that may have had
+    one."""
     former = {row[0]: row[1:] for row in transaction.all_among(_former, again)}
     if keeper.keeps and former:
         again_stored = (one for one, _, _ in documents if one.page_id in former)
         keeper.pages([one.page_id for one in again_stored if former[one.page_id][:3] != _said(one)])
     for document, packed, _ in documents:
-        store_body(transaction, document, packed)
-    transaction.insert(insert_documents, [document_row(document, at) for document, _, at in documents])
+        if body := packed or pack(document):
+            transaction.insert(_insert_body, [(document.sha256, document.size, body)])
+    transaction.insert(insert_documents, [_document_row(document, at) for document, _, at in documents])
     for document, _, _ in documents:
         sha256, *_, had_data = former.get(document.page_id, (document.sha256, 0))
         if sha256 != document.sha256:
@@ -124,15 +118,7 @@ def _said(document: DocumentRecord) -> tuple[str, str, str]:
     return document.sha256, clean(document.title), clean(document.canonical)
 
 
-def store_body(transaction: Transaction, document: DocumentRecord, packed: bytes | None) -> None:
-    """Stores the body of a document, if it has one that is not stored; `packed` as in `store_documents`."""
-    packed = packed or pack(document)
-    if packed is not None:
-        transaction.insert(_insert_body, [(document.sha256, document.size, packed)])
-
-
-def document_row(document: DocumentRecord, stored_at: int) -> tuple[Any, ...]:
-    """The values of a document, for `insert_documents`."""
+def _document_row(document: DocumentRecord, stored_at: int) -> tuple[Any, ...]:
     return (
         document.page_id,
         *map(clean, _texts(document)),
@@ -150,21 +136,20 @@ def waiting_documents(transaction: Transaction) -> list[WaitingDocument]:
 
 
 def store_second_reading(transaction: Transaction, document: WaitingDocument, found: Reading | None) -> None:
-    """Stores what validators and data rules say of a document that waits, unless another has come in its place; None:
-    they came to no end, and are not asked again."""
-    kind, valid, errors, at = _validation_values(found.validation if found else None, transaction.now)
-    values = {"page_id": document.page_id, "sha256": document.sha256, "parsed_at": at}
-    stored = transaction.one(
-        _store_validation, values | {"validation_type": kind, "valid": valid, "validation_errors": errors}
-    )
+    """Store what validators and data rules say of a waiting document, unless it was replaced; None: they did not
+    finish."""
+    said = _validation_values(found.validation if found else None, transaction.now)
+    values = dict(zip(_VALIDATION.split(), said, strict=True))
+    values |= {"page_id": document.page_id, "sha256": document.sha256}
+    stored = transaction.one(_store_validation, values)
     if stored is None or found is None:
         return
     if found.data:
         _replace_data(transaction, document.page_id, found.data)
     if found.incomplete:
-        said = {"page_id": document.page_id, "message": clean(found.message), "ended_at": stored[0]}
-        transaction.run(_store_cut, said)
-        transaction.run(_store_message, said)
+        cut = {"page_id": document.page_id, "message": clean(found.message), "ended_at": stored[0]}
+        transaction.run(_store_cut, cut)
+        transaction.run(_store_message, cut)
 
 
 def drop_document(transaction: Transaction, page_id: int) -> None:
@@ -177,8 +162,7 @@ def drop_document(transaction: Transaction, page_id: int) -> None:
 
 
 def store_links(transaction: Transaction, found: Sequence[LinkRow], again: Sequence[int], keeper: Keeper) -> None:
-    """Stores the links of pages (`link_rows`); those of pages that may have had some (`again`) are replaced by their
-    difference: kept ones keep when they were first seen (G)."""
+    """Store links (`link_rows`); pages that may have had some (`again`) keep when a link was first seen (G)."""
     if again:
         stored = {row[:5]: row[5] for row in transaction.all_among(_links_of, again)}
         kept = {row[:5] for row in found}
@@ -207,36 +191,21 @@ def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -
 
 
 def link_rows(page_id: int, links: Iterable[FoundLink], to_urls: Iterable[int], at: int) -> list[LinkRow]:
-    """The links of a page by kind and target (`to_urls`: the ids of theirs), for `store_links`; the first of several to
-    one target counts."""
+    """The links of a page by kind and target (`to_urls`: their ids), for `store_links`; the first to one target
+    counts."""
     found: dict[tuple[str, int], LinkRow] = {}
     for (link_kind, _, text, nofollow), to_url in zip(links, to_urls, strict=True):
         key = kind, _ = _KINDS[link_kind], to_url
         if key not in found:
-            found[key] = (
-                page_id,
-                kind,
-                to_url,
-                nofollow,
-                text if text.isascii() and "\0" not in text else clean(text),
-                at,
-            )
+            plain = text if text.isascii() and "\0" not in text else clean(text)
+            found[key] = (page_id, kind, to_url, nofollow, plain, at)
     return [found[key] for key in sorted(found)]
 
 
 def store_redirect(
-    transaction: Transaction,
-    page_id: int,
-    redirect: RedirectRecord | None,
-    ids: Mapping[int, int],
-    at: int,
-    keeper: Keeper,
+    transaction: Transaction, page_id: int, redirect: RedirectRecord, to_url: int, at: int, keeper: Keeper
 ) -> None:
-    """Where the page sends its reader now; None: nowhere. Former targets go."""
-    if redirect is None:
-        drop_redirects(transaction, [page_id], keeper)
-        return
-    to_url = ids[url_hash(clean(redirect.to_url))]
+    """Where the page sends its reader now (`to_url`: the id of it). Former targets go."""
     keeper.redirect(page_id, to_url)
     key = {"page_id": page_id, "source": redirect.source.value, "to_url_id": to_url}
     transaction.run(_delete_other_redirects, key)
@@ -266,51 +235,38 @@ def _replace_data(transaction: Transaction, page_id: int, data: Sequence[DataVal
     transaction.insert(_insert_data, rows)
 
 
-def _former(size: int) -> Any:
-    """What pages' documents said (`_said`), and whether they have data blocks."""
-    data = DataBlock.select(peewee.SQL("1")).where(DataBlock.page == Document.page)
-    chosen = (*columns(Document, "page sha256 title canonical"), peewee.fn.EXISTS(data))
-    return Document.select(*chosen).where(among(Document.page, size))
-
-
+_HAS_DATA = peewee.fn.EXISTS(DataBlock.select(ONE).where(DataBlock.page == Document.page))
+_former = reads_among(Document.page, *columns(Document, "page sha256 title canonical"), _HAS_DATA)
+"""What pages' documents said (`_said`), and whether they have data blocks."""
 _WAITING = (Document.page, Url.href, Document.sha256, Document.content_type, Document.charset, Body.size, Body.zstd)
 _waiting = builds(
     Document.select(*_WAITING)
     .join(Page, on=(Page.id == Document.page))
     .join(Url, on=(Url.id == Page.url))
     .join(Body, on=(Body.sha256 == Document.sha256))
-    .where(Document.parsed_at < peewee.SQL("0"))
+    .where(Document.parsed_at < ZERO)
     .order_by(Document.page)
     .limit(peewee.SQL("8"))
 )
-
-
-def _store_message() -> Any:
-    """The attempt that brought the document says it, too."""
-    last = Page.select(Page.last_attempt_id).where(Page.id == slot("page_id"))
-    more = {Attempt.cut: peewee.SQL("LTRIM(cut || ',data', ',')"), Attempt.message: slot("message")}
-    return Attempt.update(more).where((Attempt.id == last) & (Attempt.ended_at == slot("ended_at")))
-
-
-def _delete_other_redirects() -> Any:
-    same = (Redirect.source == slot("source")) & (Redirect.to_url == slot("to_url_id"))
-    return Redirect.delete().where((Redirect.page == slot("page_id")) & ~same)
-
-
+_LAST = Page.select(Page.last_attempt_id).where(Page.id == slot("page_id"))
+_store_message = builds(
+    Attempt.update({Attempt.cut: peewee.SQL("LTRIM(cut || ',data', ',')"), Attempt.message: slot("message")}).where(
+        (Attempt.id == _LAST) & (Attempt.ended_at == slot("ended_at"))
+    )
+)
+"""The attempt that brought the document says it, too."""
+_SAME = (Redirect.source == slot("source")) & (Redirect.to_url == slot("to_url_id"))
+_delete_other_redirects = builds(Redirect.delete().where((Redirect.page == slot("page_id")) & ~_SAME))
 _BYTES = 8  # of a hash
 
 
 def store_fragments(
-    transaction: Transaction,
-    page_id: int,
-    url_id: int,
-    found: Sequence[FoundLink],
-    anchors: Iterable[str] | None,
-    ids: Mapping[int, int],
+    transaction: Transaction, page_id: int, settle: Settle, found: Sequence[FoundLink], ids: Mapping[int, int]
 ) -> None:
-    """Replaces the fragments that the links of a page name, and what they may name on it (`anchors` None: that is not
-    known, nothing is missing there). `ids` are URL ids by hash."""
-    packed = None if anchors is None else b"".join(sorted({_hash(name) for name in anchors}))
+    """Replaces the fragments that the links of a page name (`found`), and what they may name on it (`anchors` None:
+    that is not known, nothing is missing there). `ids` are URL ids by hash."""
+    packed = None if settle.anchors is None else b"".join(sorted({_hash(name) for name in settle.anchors}))
+    url_id = ids[url_hash(clean(settle.attempt.url))]
     former = transaction.one(_anchors, {"url_id": url_id})
     if packed is None and former is not None:
         transaction.run(_drop_anchors, {"url_id": url_id})
@@ -370,17 +326,17 @@ _insert_fragments = inserts(_FRAGMENT, once=_FRAGMENT[:3])
 _named_fragments = builds(
     Fragment.select(Fragment.fragment, Fragment.missing).where(Fragment.to_url == slot("url_id")).distinct()
 )
-_unscanned = builds_among(Document.select(Document.page), Document.page, Document.scanned_at == peewee.SQL("0"))
+_unscanned = builds_among(Document.select(Document.page), Document.page, Document.scanned_at == ZERO)
 _forget_content = builds_among(
-    Page.update({Page.last_contentful_at: peewee.SQL("0")}),
+    Page.update({Page.last_contentful_at: ZERO}),
     Page.id,
     peewee.fn.EXISTS(Link.select(Link.to_url).where(Link.from_page == Page.id))
     | peewee.fn.EXISTS(Fragment.select(Fragment.to_url).where(Fragment.from_page == Page.id)),
 )
 _store_validation = updates(
     [Document.page, Document.sha256],
-    *columns(Document, "validation_type valid validation_errors parsed_at"),
-    where=Document.parsed_at < peewee.SQL("0"),
+    *columns(Document, _VALIDATION),
+    where=Document.parsed_at < ZERO,
     returning=[Document.stored_at],
 )
 _store_cut = updates([Document.page], to={Document.incomplete: peewee.SQL("LTRIM(incomplete || ',data', ',')")})

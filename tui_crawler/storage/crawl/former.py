@@ -1,13 +1,11 @@
 """What a run changes is kept as it was: pages, the links taken from them, robots.txt. So two runs can be compared.
 
-A page that a run finds as it was costs nothing. One that it changes, or crawls for the first time, gets a row of what
-it was before, once in a run: the state after run R is that in the first row of a later run, else that of the page
-itself. A body that such a row names is not dropped. The first run of a database has nothing to keep, nor has any with
-`storage.keep_runs: 1`.
+A page that a run changes, or crawls for the first time, gets a row of what it was before, once in a run: the state
+after run R is that in the first row of a later run, else that of the page itself. A body that such a row names is not
+dropped. The first run of a database keeps nothing, nor does any with `storage.keep_runs: 1`.
 
-What is too old goes in pieces, each a transaction: a run that keeps nothing any more is marked first, so that whoever
-comes next goes on where a purge was killed.
-"""
+Old rows are purged in pieces, each a transaction: a run that keeps nothing any more is marked first, so that another
+process can continue a purge that was killed."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ import peewee
 
 from tui_crawler.domain.history.run_diff import same_end
 from tui_crawler.domain.records.attempt import PageOutcome
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim
+from tui_crawler.storage.db.claim import EMPTY, ONE, ZERO, Claim
 from tui_crawler.storage.db.statements import Build, BuildOf, among, builds, columns, deletes, inserts, reads, slot
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import (
@@ -73,15 +71,12 @@ def drop_body(transaction: Transaction, sha256: str) -> None:
 
 
 class Keeper:
-    """Keeps what the attempts of one transaction are about to change; nothing where its run keeps nothing. Each method
-    is called before what it names is changed."""
+    """Keeps what attempts are about to change, if their run keeps anything. Call each method before its change."""
 
     __slots__ = ("_run_id", "_transaction", "keeps")
 
     def __init__(self, transaction: Transaction, claim: Claim) -> None:
-        self._transaction = transaction
-        self._run_id = claim.run_id
-        self.keeps = claim.keeps_former
+        self._transaction, self._run_id, self.keeps = transaction, claim.run_id, claim.keeps_former
 
     def ended(self, attempts: Iterable[tuple[tuple[int | None, int | None], PageOutcome]]) -> None:
         """Attempts at pages, each with the exit code and HTTP status that the last one before ended with."""
@@ -94,8 +89,7 @@ class Keeper:
             self._transaction.run_among(_copy_pages, page_ids, self._run_id)
 
     def links(self, page_ids: Sequence[int], gone: Sequence[Row]) -> None:
-        """Pages whose links change, and the links that go (page, kind, URL, nofollow, text, first seen). What they led
-        to may now be named by no page."""
+        """Pages whose links change, and the links that go (page, kind, URL, nofollow, text, first seen)."""
         if not self.keeps or not page_ids:
             return
         self._transaction.run_among(_copy_relinked, page_ids, self._run_id)
@@ -121,7 +115,6 @@ class Keeper:
 
 
 _CANONICAL = peewee.SQL("'canonical'")
-_EMPTY = peewee.SQL("''")
 
 
 def _states(key: Any, *which: Any, links: Any = ZERO) -> BuildOf:
@@ -133,9 +126,9 @@ def _states(key: Any, *which: Any, links: Any = ZERO) -> BuildOf:
     query = Page.select(
         slot("run_id"),
         *columns(Page, "origin id last_exit_code last_http_status"),
-        peewee.fn.COALESCE(Document.sha256, _EMPTY),
-        peewee.fn.COALESCE(Document.title, _EMPTY),
-        peewee.fn.COALESCE(peewee.fn.NULLIF(Document.canonical, _EMPTY), canonical, _EMPTY),
+        peewee.fn.COALESCE(Document.sha256, EMPTY),
+        peewee.fn.COALESCE(Document.title, EMPTY),
+        peewee.fn.COALESCE(peewee.fn.NULLIF(Document.canonical, EMPTY), canonical, EMPTY),
         sent.limit(ONE),
         links,
     ).join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
@@ -150,18 +143,16 @@ def _states(key: Any, *which: Any, links: Any = ZERO) -> BuildOf:
     return copied
 
 
-def _copy_robots() -> Any:
-    other = (RobotsText.origin == slot("origin_id")) & (RobotsText.body != slot("body"))
-    query = RobotsText.select(slot("run_id"), RobotsText.origin, RobotsText.body).where(other)
-    key = columns(FormerRobots, "run_id origin_id")
-    rows = FormerRobots.insert_from(query, (*key, FormerRobots.body))
-    return rows.on_conflict(action="nothing", conflict_target=key)
-
-
-def _horizon() -> Any:
-    """The oldest run that keeps something; what older ones kept is to go."""
-    kept = Run.select(peewee.fn.MIN(Run.id)).where(Run.keeps_former == ONE)
-    return Run.select(peewee.fn.COALESCE(kept, peewee.fn.MAX(Run.id) + ONE, ZERO))
+_OTHER = (RobotsText.origin == slot("origin_id")) & (RobotsText.body != slot("body"))
+_ROBOTS = columns(FormerRobots, "run_id origin_id body")
+_copy_robots = builds(
+    FormerRobots.insert_from(
+        RobotsText.select(slot("run_id"), RobotsText.origin, RobotsText.body).where(_OTHER), _ROBOTS
+    ).on_conflict(action="nothing", conflict_target=_ROBOTS[:2])
+)
+_KEEPING = Run.select(peewee.fn.MIN(Run.id)).where(Run.keeps_former == ONE)
+_horizon = builds(Run.select(peewee.fn.COALESCE(_KEEPING, peewee.fn.MAX(Run.id) + ONE, ZERO)))
+"""The oldest run that keeps something; what older ones kept is to go."""
 
 
 def _past(key: Sequence[Any], *more: Any) -> Build:
@@ -171,11 +162,8 @@ def _past(key: Sequence[Any], *more: Any) -> Build:
     return lambda: model.select(*key, *more).where(past).order_by(*key).limit(peewee.SQL(str(PIECE)))
 
 
-def _state_with() -> Any:
-    which = (FormerPage.sha256 == slot("sha256")) & (FormerPage.sha256 != _EMPTY)
-    return FormerPage.select(FormerPage.page).where(which).limit(ONE)
-
-
+_WITH = (FormerPage.sha256 == slot("sha256")) & (FormerPage.sha256 != EMPTY)
+_state_with = builds(FormerPage.select(FormerPage.page).where(_WITH).limit(ONE))
 _copy_pages = _states(Page.id)
 _copy_named = _states(Page.url, Page.last_exit_code.is_null(False))
 _copy_relinked = _states(Page.id, links=ONE)

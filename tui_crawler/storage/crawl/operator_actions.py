@@ -41,7 +41,7 @@ from tui_crawler.storage.crawl.intake import (
 from tui_crawler.storage.crawl.urls import store_urls
 from tui_crawler.storage.db.claim import ONE, ZERO, Claim
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.statements import among, builds_among, columns, slot, updates
+from tui_crawler.storage.db.statements import among, builds, builds_among, columns, reads, slot, updates
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Exclusion as ExclusionRow
 from tui_crawler.storage.models import OperatorAction, Page, Url
@@ -50,19 +50,15 @@ _LONG = 10_000  # characters of a list of seeds, of which the journal keeps no m
 
 
 def add_seeds(transaction: Transaction, claim: Claim, pages: Sequence[NewPage], job_name: str) -> tuple[int, ...]:
-    """Adds seeds to a live run; answers which (hashes) are now to be crawled and are on no todo list, in their order.
-    `job_name` empty: the job of the run. Raises NoSuchJob.
-
-    Known pages come along when they have tries left, when they are due, or when they are forced (G). Of a job that
-    is held, or that this session does not take, none comes along.
-    """
+    """Add seeds to a live run; return which (hashes) are now to be crawled and are on no todo list, in their order.
+    `job_name` empty: the job of the run. Raises NoSuchJob. Known pages are included when they have tries left, are due,
+    or are forced (G); none of a job that is held, or that this session does not take."""
     job_id = jobs.job_id_of(transaction, claim, job_name)
     seeds = {page.url_hash: page if page.seed else replace(page, seed=True) for page in pages}
     for origin in dict.fromkeys(page.origin for page in seeds.values()):
         row = origins.ensure(transaction, origin)
         if not row.participates:
             origins.join(transaction, claim, row, "added")
-            origins.start_afresh(transaction, claim, row.id)
     ids, new = store_urls(transaction, {key: clean(page.url) for key, page in seeds.items()})
     known = find_known(transaction, job_id, [key for key in seeds if key not in new])
     listed = on_todo_lists(transaction, [page.page_id for page in known.values()])
@@ -74,14 +70,10 @@ def add_seeds(transaction: Transaction, claim: Claim, pages: Sequence[NewPage], 
     job = _free_job(transaction, claim, job_id)
     if job is None:
         return ()
-    woken = _to_be_crawled(transaction, claim, job_id, list(known))
-
-    def is_open(key: int, page: NewPage) -> bool:
-        if key in known:
-            return key in woken
-        return page.not_before <= transaction.now and not is_beyond(page.depth, job.max_depth)
-
-    return tuple(key for key, page in seeds.items() if is_open(key, page))
+    fresh = (page for key, page in seeds.items() if key not in known and page.not_before <= transaction.now)
+    is_open = {page.url_hash for page in fresh if not is_beyond(page.depth, job.max_depth)}
+    is_open.update(_to_be_crawled(transaction, claim, job_id, list(known)))
+    return tuple(key for key in seeds if key in is_open)
 
 
 def added_seeds(transaction: Transaction, claim: Claim, keys: Sequence[int], job_name: str) -> tuple[TodoPage, ...]:
@@ -96,8 +88,7 @@ def _free_job(transaction: Transaction, claim: Claim, job_id: int) -> jobs.JobRo
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
-    """Changes jobs, and lets pages out of their stashes in the place of those that another depth took away. Raises
-    NoSuchJob, ValueError; then nothing was changed."""
+    """Change jobs; let pages out of stashes for those beyond the depth now. Raises NoSuchJob, ValueError."""
     change = jobs.change_job(transaction, claim, command)
     counts = stashes.drip_all(transaction, claim) + Counter(dict(change.queue.origins))
     return replace(change, queue=replace(change.queue, origins=tuple(sorted(counts.items()))))
@@ -115,18 +106,10 @@ def change_exclusion(transaction: Transaction, exclusion: Exclusion, remove: boo
     if remove:
         entry = (ExclusionRow.kind == exclusion.kind) & (ExclusionRow.value == value)
         return bool(transaction.fetch(ExclusionRow.delete().where(entry).returning(ExclusionRow.id)))
-    values = {
-        ExclusionRow.kind: exclusion.kind,
-        ExclusionRow.value: value,
-        ExclusionRow.reason: clean(exclusion.reason),
-        ExclusionRow.who: clean(exclusion.who),
-        ExclusionRow.source: clean(exclusion.source),
-        ExclusionRow.created_at: transaction.now,
-    }
-    insert = ExclusionRow.insert(values).on_conflict(
-        action="nothing", conflict_target=[ExclusionRow.kind, ExclusionRow.value]
-    )
-    return bool(transaction.fetch(insert.returning(ExclusionRow.id)))
+    said = {name: clean(getattr(exclusion, name)) for name in ("reason", "who", "source")}
+    insert = ExclusionRow.insert(kind=exclusion.kind, value=value, created_at=transaction.now, **said)
+    once = insert.on_conflict(action="nothing", conflict_target=[ExclusionRow.kind, ExclusionRow.value])
+    return bool(transaction.fetch(once.returning(ExclusionRow.id)))
 
 
 def waiting_actions(
@@ -144,8 +127,7 @@ def waiting_actions(
 
 
 def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, tuple[PendingAction, ...]]:
-    """The rows after `after_id` that were carried out without an error, up to the first that still waits; and the id
-    of the last one looked at."""
+    """The rows after `after_id` carried out without error, up to the first that waits; the id of the last one read."""
     last = after_id
     actions: list[PendingAction] = []
     for action_id, at, who, name, command, applied_at, error in transaction.all(_later, {"after_id": after_id}):
@@ -159,26 +141,16 @@ def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, t
 
 
 def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) -> None:
-    """Writes into the journal what became of actions; one that takes another one back marks that when it was carried
-    out without an error."""
-    done = list(results)
-    rows = (
-        {
-            "operator_action_id": result.action_id,
-            "before": clean(result.before),
-            "after": clean(result.after),
-            "error": clean(result.error),
-            "applied_at": transaction.now,
-        }
-        for result in done
-    )
-    transaction.run_many(_finish_action, rows)
-    for result in done:
-        long = None if result.error else transaction.one(_long_list, {"action_id": result.action_id, "long": _LONG})
-        if long is not None:
-            kept = to_json(AddSeeds(**json.loads(long[0])).shortened())
-            transaction.run(_shorten, {"operator_action_id": result.action_id, "command": kept})
-    transaction.run_many(_take_back, ({"action_id": result.action_id} for result in done if not result.error))
+    """Write results of actions into the journal; one that undoes another marks that, unless it failed."""
+    for result in results:
+        action = {"operator_action_id": result.action_id}
+        said = {name: clean(getattr(result, name)) for name in ("before", "after", "error")}
+        transaction.run(_finish_action, {**action, **said, "applied_at": transaction.now})
+        if not result.error:
+            for (long,) in transaction.all(_long_list, action):
+                kept = to_json(AddSeeds(**json.loads(long)).shortened())
+                transaction.run(_shorten, {**action, "command": kept})
+            transaction.run(_take_back, action)
 
 
 def on_todo_lists(transaction: Transaction, page_ids: Sequence[int]) -> frozenset[int]:
@@ -225,29 +197,26 @@ def _added(size: int) -> Any:
     return query.where(chosen & free)
 
 
-def _waiting() -> Any:
-    waits = (OperatorAction.applied_at == ZERO) & (OperatorAction.id > slot("after_id"))
-    chosen = columns(OperatorAction, "id at who action command")
-    return OperatorAction.select(*chosen).where(waits).order_by(OperatorAction.id)
-
-
-def _later() -> Any:
-    chosen = columns(OperatorAction, "id at who action command applied_at error")
-    return OperatorAction.select(*chosen).where(OperatorAction.id > slot("after_id")).order_by(OperatorAction.id)
-
-
-def _long_list() -> Any:
-    added = (OperatorAction.id == slot("action_id")) & (OperatorAction.action == peewee.SQL("'add'"))
-    long = peewee.fn.LENGTH(OperatorAction.command) > slot("long")
-    return OperatorAction.select(OperatorAction.command).where(added & long)
-
-
-def _take_back() -> Any:
-    by = OperatorAction.alias()
-    taken_back = by.select(by.undoes).where(by.id == slot("action_id"))
-    return OperatorAction.update({OperatorAction.undone: ONE}).where(OperatorAction.id.in_(taken_back))
-
-
+_LATER = OperatorAction.id > slot("after_id")
+_waiting = builds(
+    OperatorAction.select(*columns(OperatorAction, "id at who action command"))
+    .where((OperatorAction.applied_at == ZERO) & _LATER)
+    .order_by(OperatorAction.id)
+)
+_later = builds(
+    OperatorAction.select(*columns(OperatorAction, "id at who action command applied_at error"))
+    .where(_LATER)
+    .order_by(OperatorAction.id)
+)
+_long_list = reads(
+    [OperatorAction.id],
+    OperatorAction.command,
+    where=(OperatorAction.action == peewee.SQL("'add'"))
+    & (peewee.fn.LENGTH(OperatorAction.command) > peewee.SQL(str(_LONG))),
+)
+_By = OperatorAction.alias()
+_TAKEN_BACK = _By.select(_By.undoes).where(_By.id == slot("operator_action_id"))
+_take_back = builds(OperatorAction.update({OperatorAction.undone: ONE}).where(OperatorAction.id.in_(_TAKEN_BACK)))
 _finish_action = updates([OperatorAction.id], *columns(OperatorAction, "before after error applied_at"))
 _put_off = updates([Page.id], Page.not_before, to={Page.ignored_run: ZERO})
 """It also leaves the ignore list; the todo list is the engine's."""

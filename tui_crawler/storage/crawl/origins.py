@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import fields
+from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import peewee
 import zstandard
@@ -18,7 +20,7 @@ from tui_crawler.domain.records.page import Tally
 from tui_crawler.storage.crawl.activity import note, note_finish
 from tui_crawler.storage.crawl.counters import CounterChanges, adding
 from tui_crawler.storage.crawl.former import Keeper
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim
+from tui_crawler.storage.db.claim import EMPTY, ONE, ZERO, Claim
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.reader import From, RowMapper
 from tui_crawler.storage.db.statements import adds, builds, columns, reads, slot, slots, updates, upserts
@@ -29,42 +31,34 @@ from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
 class Pauses:
     """The pauses that wait in the journal to be finished, as one transaction finds them."""
 
-    __slots__ = ("_asked", "_transaction")
-
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self._asked: list[tuple[str, frozenset[str]]] | None = None
+
+    @cached_property
+    def _asked(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Who asked for a pause, the latest first, and of which origins (none: of all)."""
+        asked = []
+        for who, text in self._transaction.all(_waiting, {}):
+            with suppress(BadCommand):
+                command = from_json("pause", text)
+                if isinstance(command, PauseOrigins):
+                    asked.append((who, command.origins))
+        return asked
 
     def note(self, origin_id: int, origin: str, *, paused: bool) -> None:
         """That an origin is paused from now on, by who asked for it last, or is not any more."""
-        who = self._who(origin) if paused else ""
-        at = self._transaction.now if paused else 0
+        at, who = 0, ""
+        if paused:
+            at = self._transaction.now
+            who = next((who for who, named in self._asked if not named or origin in named), "")
         self._transaction.run(_set_paused, {"origin_id": origin_id, "paused_at": at, "paused_by": who})
 
-    def _who(self, origin: str) -> str:
-        if self._asked is None:
-            self._asked = self._read()
-        return next((who for who, named in self._asked if not named or origin in named), "")
 
-    def _read(self) -> list[tuple[str, frozenset[str]]]:
-        """Who asked for a pause, the latest first, and of which origins (none: of all)."""
-        asked = []
-        for who, text in self._transaction.all(_waiting, {"action": "pause"}):
-            try:
-                command = from_json("pause", text)
-            except BadCommand:
-                continue
-            if isinstance(command, PauseOrigins):
-                asked.append((who, frozenset(command.origins)))
-        return asked
-
-
-def _waiting() -> Any:
-    waits = (OperatorAction.applied_at == ZERO) & (OperatorAction.action == slot("action"))
-    query = OperatorAction.select(OperatorAction.who, OperatorAction.command).where(waits)
-    return query.order_by(OperatorAction.id.desc())
-
-
+_waiting = builds(
+    OperatorAction.select(OperatorAction.who, OperatorAction.command)
+    .where((OperatorAction.applied_at == ZERO) & (OperatorAction.action == peewee.SQL("'pause'")))
+    .order_by(OperatorAction.id.desc())
+)
 _APART = frozenset(("origin", "robots", "in_flight_url"))
 _STATE_NAMES = tuple(one.name for one in fields(OriginRecord) if one.name not in _APART)
 """The state of an origin: fields of its record and columns of the same names."""
@@ -74,174 +68,139 @@ _state_of = attrgetter(*_STATE_NAMES)
 _ROBOTS_NAMES = "robots_status robots_http_status robots_fetched_at robots_expires_at crawl_delay_ms"
 _ROBOTS = columns(Origin, _ROBOTS_NAMES)
 _NEVER_ASKED = "none"  # the robots_status of an origin whose robots.txt nobody asked for
-_COUNTERS = (Origin.pending, Origin.done, Origin.failed, Origin.blocked)
+_COUNTERS = columns(Origin, *Tally._fields)
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(NamedTuple):
     """By how much an origin's counters change beside those of its pages."""
 
     todo: int = 0
-    pages_known: int = 0
+    pages: int = 0
     requests: int = 0
     bytes: int = 0
     attempts: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class OriginRow:
+_COUNTED = tuple(f"add_{name}" for name in Counted._fields)
+
+
+class OriginRow(NamedTuple):
     """What is needed of an origin before it is changed."""
 
     id: int
-    delay_ms: int
-    paused: bool
-    participates: bool
+    delay_ms: int = 0
+    paused: int = 0
+    participates: int = 0
     finish_reason: str = ""
-    external: bool = False
+    joined: str = ""
 
 
 def find(transaction: Transaction, origin: str) -> OriginRow | None:
     """The row of an origin, None when it is unknown."""
     row = transaction.one(_find, {"origin": clean(origin)})
-    return OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4], row[5] == EXTERNAL) if row else None
+    return OriginRow(*row) if row else None
 
 
 def ensure(transaction: Transaction, origin: str) -> OriginRow:
     """The same; an unknown origin gets a row that takes no part in the run."""
-    return find(transaction, origin) or insert(transaction, origin)
+    if (row := find(transaction, origin)) is not None:
+        return row
+    ((origin_id,),) = transaction.all(_insert, {"origin": clean(origin), "change": transaction.change})
+    return OriginRow(origin_id)
 
 
-def insert(transaction: Transaction, origin: str) -> OriginRow:
-    """A row for an origin that has none, which takes no part in the run."""
-    row = transaction.one(_insert, {"origin": clean(origin), "change": transaction.change})
-    if row is None:
-        raise LookupError(origin)
-    return OriginRow(row[0], 0, paused=False, participates=False)
-
-
-def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) -> None:
-    """The origin takes part in the run from now on, in the hands of this session (of none among several workers).
-
-    `joined`: seed, added or external.
-    """
-    values = {
-        "origin_id": row.id,
-        "joined": joined,
-        "session_id": None if claim.shared else claim.session_id,
-        "shared": int(claim.shared),
-        "change": transaction.change,
-    }
-    transaction.run(_join, values)
+def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str, *, afresh: bool | None = None) -> None:
+    """Let an origin take part in the run, held by this session (by none among several workers). `joined`: seed, added
+    or external. `afresh` None: it starts afresh unless it took part already."""
+    values = {"joined": joined, "session_id": None if claim.shared else claim.session_id, "shared": int(claim.shared)}
+    transaction.run(_join, {"origin_id": row.id, "change": transaction.change, **values})
     if not row.participates:
         note(transaction, "origin_joined", joined, row.id, claim.run_id)
         for origin, path in claim.start_paths:
             transaction.run(set_start_path, {"origin_id": row.id, "origin": clean(origin), "start_path": clean(path)})
+    if not row.participates if afresh is None else afresh:
+        _start_afresh(transaction, claim, row.id)
 
 
-def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
+def _start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
     """What a new run resets (docs/behaviour.md); robots.txt, next_request_at, pause and pages stay."""
-    values = {
-        "origin_id": origin_id,
-        "patience": claim.patience,
-        "politeness": claim.start_politeness,
-        "change": transaction.change,
-    }
     transaction.run(clear_todo, {"origin_id": origin_id})
-    transaction.run(_start_afresh, values)
+    begun = {"patience": claim.patience, "politeness": claim.start_politeness, "change": transaction.change}
+    transaction.run(_reset, {"origin_id": origin_id, **begun})
 
 
-def write(
-    transaction: Transaction,
-    row: OriginRow,
-    record: OriginRecord,
-    change: Tally,
-    counted: Counted,
-    last: AttemptRecord | None = None,
-    pauses: Pauses | None = None,
-) -> Tally:
-    """Writes the state and adds to the counters; answers where the counters of its pages stand.
-
-    `last` is the attempt that the overview shows as its last one; without one, what is in flight stays so. A robots.txt
-    that was answered does not take the place of a page there. `pauses` is for those who write many.
-    robots.txt is written apart, but for when it is due again, which an operator may change.
-    """
-    values = _values(transaction, row, record, change, counted, last)
-    counters = transaction.one(_write if last is None else _write_with_attempt, values)
-    _note_changes(transaction, row, record, pauses)
-    return Tally(*counters) if counters else Tally()
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptOrigin:
-    """What `write` takes, for an attempt."""
+class OriginChange(NamedTuple):
+    """What is written of an origin: its state, and by how much its counters change. `last` is the attempt that the
+    overview shows as its last one; without it, `in_flight` stays. An answered robots.txt does not replace a page there.
+    robots.txt is written apart, except when it is due again, which an operator may change."""
 
     row: OriginRow
     record: OriginRecord
-    change: Tally
-    counted: Counted
-    last: AttemptRecord
+    change: Tally = Tally()
+    counted: Counted = Counted()
+    last: AttemptRecord | None = None
 
 
-def write_attempted(transaction: Transaction, origins: Sequence[AttemptOrigin]) -> list[Tally]:
-    """Does what `write` does for several origins, none of them twice."""
-    rows = [_values(transaction, one.row, one.record, one.change, one.counted, one.last) for one in origins]
-    counters = transaction.each(_write_with_attempt, rows, "origin_id")
-    for one in origins:
-        _note_changes(transaction, one.row, one.record, None)
-    return [Tally(*counters.get(one.row.id, ())) for one in origins]
+def write(transaction: Transaction, one: OriginChange, pauses: Pauses | None = None) -> Tally:
+    """Write the state and add to the counters; return the counters of its pages. `pauses` is for many origins."""
+    build = _write if one.last is None else _write_with_attempt
+    counters = transaction.one(build, _values(transaction, one))
+    _note_changes(transaction, one, pauses)
+    return Tally(*counters or ())
 
 
-def _note_changes(transaction: Transaction, row: OriginRow, record: OriginRecord, pauses: Pauses | None) -> None:
+def write_attempted(transaction: Transaction, changes: Sequence[OriginChange]) -> list[Tally]:
+    """Do what `write` does for several origins with an attempt, none of them twice."""
+    counters = transaction.each(_write_with_attempt, [_values(transaction, one) for one in changes], "origin_id")
+    for one in changes:
+        _note_changes(transaction, one, None)
+    return [Tally(*counters.get(one.row.id, ())) for one in changes]
+
+
+def _note_changes(transaction: Transaction, one: OriginChange, pauses: Pauses | None) -> None:
+    row, record = one.row, one.record
     if record.paused != row.paused:
         (pauses or Pauses(transaction)).note(row.id, record.origin, paused=record.paused)
     if record.finish_reason and not row.finish_reason:
         note_finish(transaction, row.id, record.finish_reason)
 
 
-def _values(
-    transaction: Transaction,
-    row: OriginRow,
-    record: OriginRecord,
-    change: Tally,
-    counted: Counted,
-    last: AttemptRecord | None,
-) -> dict[str, Any]:
+def _values(transaction: Transaction, one: OriginChange) -> dict[str, Any]:
+    record, last = one.record, one.last
     values: dict[str, Any] = {
-        "origin_id": row.id,
+        "origin_id": one.row.id,
         "change": transaction.change,
         **dict(zip(_STATE_NAMES, _state_of(record), strict=True)),
         "response_window": json.dumps(record.response_window) if record.response_window else "",
         "robots_expires_at": record.robots.expires_at if record.robots else None,
         "in_flight_url": clean(record.in_flight_url),
         "landed": last is not None or bool(record.in_flight_url),
-        **adding(change),
-        "add_todo": counted.todo,
-        "add_pages": counted.pages_known,
-        "add_requests": counted.requests,
-        "add_bytes": counted.bytes,
-        "add_attempts": counted.attempts,
+        **adding(one.change),
+        **dict(zip(_COUNTED, one.counted, strict=True)),
     }
     if last is not None:
-        values["last_url"] = clean(last.url)
-        values["last_exit_code"] = last.exit_code.value
-        values["last_http_status"] = last.http_status
-        values["last_attempt_at"] = last.ended_at
-        values["stands"] = last.kind is not AttemptKind.robots or is_problem(last.exit_code, last.kind.value)
+        values |= {
+            "last_url": clean(last.url),
+            "last_exit_code": last.exit_code.value,
+            "last_http_status": last.http_status,
+            "last_attempt_at": last.ended_at,
+            "stands": last.kind is not AttemptKind.robots or is_problem(last.exit_code, last.kind.value),
+        }
     return values
 
 
 def move(transaction: Transaction, moves: CounterChanges) -> None:
     """Adds to the counters of origins whose state stays as it is."""
-    rows = []
-    for origin_id in sorted(moves.changes.keys() | moves.added.keys() | moves.unlisted.keys()):
-        values = {
+    rows = [
+        {
             "origin_id": origin_id,
             "change": transaction.change,
             **adding(moves.changes[origin_id]),
             "add_todo": -moves.unlisted[origin_id],
             "add_pages": moves.added[origin_id],
         }
-        rows.append(values)
+        for origin_id in sorted(moves.changes.keys() | moves.added.keys() | moves.unlisted.keys())
+    ]
     transaction.run_each(_add, rows, "origin_id")
 
 
@@ -256,26 +215,16 @@ def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord 
     transaction.insert(_write_robots_text, [(origin_id, body)])
 
 
-def mark_in_flight(transaction: Transaction, origin: str, url: str) -> None:
-    """For the eyes: the URL that is being asked for."""
-    shown = {"in_flight_url": clean(url), "in_flight_since": transaction.now, "change": transaction.change}
-    transaction.run(_mark_in_flight, {"origin": clean(origin), **shown})
-
-
-def record_columns() -> list[Any]:
-    """The columns `record_of` wants, in their order, before those a query adds. RobotsText must be joined."""
-    return [Origin.id, Origin.origin, *_STATE, *_ROBOTS, RobotsText.body]
-
-
 EXTERNAL = "external"
 """How an origin has joined that is not crawled: links that leave the crawl lead there."""
 
-RECORD_WIDTH = len(record_columns())
+RECORD = (Origin.id, Origin.origin, *_STATE, *_ROBOTS, RobotsText.body)
+"""The columns `record_of` wants, in their order, before those a query adds. RobotsText must be joined."""
 
 
 def record_of(row: Row) -> OriginRecord:
-    """The record in a row of `record_columns`. No request is in flight for who reads it."""
-    return _RECORD.of(("origin", *_STATE_NAMES, *_ROBOTS_NAMES.split(), "body"))(row[1:RECORD_WIDTH])
+    """The record in a row of `RECORD`. No request is in flight for who reads it."""
+    return _RECORD.of(("origin", *_STATE_NAMES, *_ROBOTS_NAMES.split(), "body"))(row[1 : len(RECORD)])
 
 
 def _robots_of(
@@ -294,9 +243,6 @@ _RECORD = RowMapper(
 )
 
 
-_EMPTY = peewee.SQL("''")
-
-
 def _join() -> Any:
     """Whoever joined by hand stays so: its seeds are nowhere in a configuration. Among several workers the session that
     held the origin last stays in its row, until one of them leases it."""
@@ -306,9 +252,9 @@ def _join() -> Any:
         Origin.joined: peewee.Case(None, [(added, Origin.joined)], slot("joined")),
         Origin.session_id: peewee.fn.COALESCE(slot("session_id"), Origin.session_id),
         Origin.free: peewee.Case(None, [(here, Origin.free * slot("shared"))], slot("shared")),
-        Origin.site: peewee.Case(None, [(here, Origin.site)], peewee.SQL("''")),
+        Origin.site: peewee.Case(None, [(here, Origin.site)], EMPTY),
         Origin.epoch: peewee.Case(None, [(here, Origin.epoch)], Origin.epoch + ONE),
-        Origin.in_flight_url: peewee.SQL("''"),
+        Origin.in_flight_url: EMPTY,
         Origin.change: slot("change"),
     }
     return Origin.update(changes).where(Origin.id == slot("origin_id"))
@@ -322,7 +268,7 @@ def clear_todo(*more: Any) -> Any:
 
 def _write_with_attempt() -> Any:
     last = slots((Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at))
-    no_other = Origin.last_url.in_([peewee.SQL("''"), slot("last_url")])
+    no_other = Origin.last_url.in_([EMPTY, slot("last_url")])
     taken = (slot("stands") == ONE) | no_other
     return _update_state({column: peewee.Case(None, [(taken, value)], column) for column, value in last.items()})
 
@@ -343,22 +289,21 @@ def _update_state(more: dict[Any, Any]) -> Any:
 
 def _additions() -> dict[Any, Any]:
     new = {column: column + slot("add_pages") for column in (Origin.pages_known, Origin.discovered)}
-    return adds(Origin, "pending done failed blocked todo") | new
+    return adds(Origin, *Tally._fields, "todo") | new
 
 
-_mark_in_flight = updates([Origin.origin], *columns(Origin, "in_flight_url in_flight_since change"))
-_start_afresh = updates(
+_reset = updates(
     [Origin.id],
     *columns(Origin, "patience politeness change"),
     to={
-        Origin.finish_reason: _EMPTY,
+        Origin.finish_reason: EMPTY,
         Origin.may_fall: ONE,
-        Origin.response_window: _EMPTY,
+        Origin.response_window: EMPTY,
         **dict.fromkeys(columns(Origin, "rate_limits asleep_until todo discovered"), ZERO),
     },
 )
 _set_paused = updates([Origin.id], Origin.paused_at, Origin.paused_by)
-_find = reads([Origin.origin], *columns(Origin, "id delay_ms paused participates finish_reason joined"))
+_find = reads([Origin.origin], *columns(Origin, *OriginRow._fields))
 _write_robots = updates([Origin.id], *_ROBOTS)
 _write_robots_text = upserts([RobotsText.origin], [RobotsText.body])
 set_start_path = updates([Origin.id, Origin.origin], Origin.start_path)

@@ -1,8 +1,6 @@
-"""Pages that were refused without a request, after a change of what refused them.
-
-Only a page whose verdict is another one now goes back into the queue, where the next run judges it; one that waits
-there since an earlier change and is refused as it was leaves it again. So a change that is taken back leaves no trace.
-"""
+"""Pages that were refused without a request, after a change of what refused them. Only a page whose verdict is another
+one now goes back into the queue, where the next run judges it; one that waits there since an earlier change and is
+refused as before leaves it again. So a change that is taken back leaves no trace."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.admission import LENGTH_LIMIT
 from tui_crawler.domain.rules.preview import Effect, Rejudgement
 from tui_crawler.storage.crawl.intake import MOVED, Moving
-from tui_crawler.storage.db.claim import ZERO
+from tui_crawler.storage.db.claim import ONE, ZERO
 from tui_crawler.storage.db.statements import builds, builds_among, slot
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Attempt, Job, Page, Url
@@ -46,8 +44,7 @@ def are_many(transaction: Transaction) -> bool:
 
 
 def foresee(transaction: Transaction, rejudgements: Mapping[int, Rejudgement]) -> Verdicts:
-    """What a change does to the pages of jobs that are refused now, for a later `judge_again`. Judging takes most of
-    its time, and needs no transaction."""
+    """What a change does to the pages that are refused now, for a later `judge_again`. It needs no transaction."""
     found: dict[int, dict[int, Effect]] = {}
     after, number = 0, 0
     while number < _MOST_FORESEEN and (rows := transaction.all(_refused, {"after": after, "limit": _WINDOW})):
@@ -67,12 +64,10 @@ def judge_again(
     robots: bool = False,
     foreseen: Verdicts | None = None,
 ) -> dict[int, int]:
-    """Looks at the refused pages of jobs, by job; answers how many of which origin (ids) went back into the queue.
-
-    `whole`: also at those that were too long. `robots`: those that robots.txt refused all go back, since it is asked
-    in another name now. `foreseen`: what `foresee` found for the same change. Pages on a todo list, in flight or in a
-    stash are left alone: they are judged before they are crawled.
-    """
+    """Look at the refused pages of jobs, by job; return how many of which origin (ids) went back into the queue.
+    `whole`: also at those that were too long. `robots`: all that robots.txt refused go back, since it is asked in
+    another name now. `foreseen`: what `foresee` found for the same change. Pages on a todo list, in flight or in a
+    stash are left alone: they are judged before they are crawled."""
     moving, back = Moving(), Counter[int]()
     effects = {job_id: each.effect for job_id, each in rejudgements.items()}
     if transaction.fetch(Job.select(Job.id).where(Job.id.in_(list(rejudgements)) & (Job.blocked > 0)).limit(1)):
@@ -133,18 +128,15 @@ def _window(condition: Any) -> Any:
     )
 
 
-def _too_long() -> Any:
-    """Failed pages have an index of their own; of those that cannot be requested some are no matter of length."""
-    invalid = (Page.failed == peewee.SQL("1")) & Page.last_exit_code.in_(_in_words(ExitCode.invalid_url))
-    last = Attempt.select(Attempt.decided_by).where(Attempt.id == Page.last_attempt_id)
-    return _window(invalid & (last == peewee.SQL(f"'{LENGTH_LIMIT}'")))
-
-
 def _in_words(*numbers: int) -> list[Any]:
     return [peewee.SQL(str(int(number))) for number in numbers]
 
 
 _rest_refused = builds_among(Page.update({Page.attempts_remaining: ZERO}), Page.id)
 _rest_skipped = builds_among(Page.update({Page.status: _in_words(PageStatus.SKIPPED)[0]}), Page.id)
+_INVALID = (Page.failed == ONE) & Page.last_exit_code.in_(_in_words(ExitCode.invalid_url))
+_LAST = Attempt.select(Attempt.decided_by).where(Attempt.id == Page.last_attempt_id)
+_too_long = builds(_window(_INVALID & (peewee.SQL(f"'{LENGTH_LIMIT}'") == _LAST)))
+"""Failed pages have an index of their own; of those that cannot be requested some are no matter of length."""
 _refused = builds(_window(Page.last_exit_code.in_(_in_words(*sorted(REFUSED_BY_RULES)))))
 _by_robots = builds(_window(Page.last_exit_code.in_(_in_words(ExitCode.blocked_by_robots_txt))))

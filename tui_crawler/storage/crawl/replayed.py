@@ -1,13 +1,11 @@
 """The tables as they were at a moment of the log, on a connection that only reads the file.
 
 SQLite looks for a name among the TEMP tables first: TEMP views let the log through up to the moment, and TEMP tables
-hold what is changed in place (origins, pages, jobs, runs, counts), made from the log. So every report answers as
-of then. A move brings them from one moment to another: what the attempts in between have touched is made anew, or
-everything, where these are many. Nothing of it is in the memory of this process but SQLite's cache: TEMP tables lie in
-a file of their own that goes with the connection.
+hold what is changed in place (origins, pages, jobs, runs, counts), made from the log. So every report shows that
+moment. A move goes from one moment to another: what the attempts in between have touched is made again, or everything
+if these are many. TEMP tables are in a file of their own, which goes with the connection.
 
-What no log keeps is as the file has it now: docs/replay.md.
-"""
+What no log keeps is as the file has it now: docs/replay.md."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
@@ -15,13 +13,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from tui_crawler.domain.crawl.turn import OriginCommand, robots_status
 from tui_crawler.domain.history.pulse import MINUTE_MS
 from tui_crawler.domain.history.replayed import FOLDED, PageFold, ReplayGoal, ReplayMoment, ReplaySpan
-from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.command import (
     BadCommand,
     PauseOrigins,
@@ -155,8 +153,7 @@ WHERE error = '' AND applied_at > 0 AND applied_at <= ? ORDER BY applied_at, id"
 
 @dataclass(frozen=True, slots=True)
 class ReplayPlace:
-    """Where the tables stand: the last page known at the moment, the origins that a request was under way to, the run,
-    and how far the journal was carried out."""
+    """Where the tables are: the last page known, the origins with a request under way, the run, the journal's end."""
 
     moment: ReplayMoment = ReplayMoment()
     page_id: int = 0
@@ -164,28 +161,20 @@ class ReplayPlace:
     run_and_journal: Row = (0, 0, 0)
 
 
-@dataclass(slots=True)
-class _Changes:
-    """How much counters change: pages pending, done, failed, blocked and known; requests, bytes and attempts."""
-
-    pages: list[int] = field(default_factory=lambda: [0] * 5)
-    asked: list[int] = field(default_factory=lambda: [0] * 3)
-
-
 class Move:
     """One move. `carry_out` does it."""
 
     def __init__(self, execute: Execute, here: ReplayPlace | None, to: ReplayMoment, page_id: int, number: int) -> None:
-        """`here` None: nothing is made yet. `page_id`: the last page known at the moment `to`; `number` is greater with
-        each move."""
+        """`here` None: nothing is made yet. `page_id`: the last page known at `to`; `number` grows with each move."""
         self._execute, self._to, self._page_id, self._number = execute, to, page_id, number
         steps = 0 if here is None else abs(to.attempt_id - here.moment.attempt_id)
         self._anew = here is None or steps > max(_FEW, to.attempt_id)
         self._here = ReplayPlace() if here is None or self._anew else here
         self._sign = -1 if to.attempt_id < self._here.moment.attempt_id else 1
         self._span = sorted((to.attempt_id, self._here.moment.attempt_id))
-        self._origins: dict[int, _Changes] = defaultdict(_Changes)
-        self._jobs: dict[int, _Changes] = defaultdict(_Changes)
+        # how much the counters of _COUNTERS change
+        self._origins: dict[int, list[int]] = defaultdict(lambda: [0] * 8)
+        self._jobs: dict[int, list[int]] = defaultdict(lambda: [0] * 5)
         run = execute(_RUN, (to.at,)).fetchone()
         self._newest_run = execute("SELECT COALESCE(MAX(id), 0) FROM main.run").fetchone()[0]
         self._run_id, self._patience, self._politeness, self._tries = map(int, run or (0, 0, 0, 0))
@@ -222,16 +211,16 @@ class Move:
             execute(text.format(among=known), {"id": self._to.attempt_id, "tries": self._tries})
         self._tally(among, 1)
         for job_id, changes in self._jobs.items():
-            execute(_JOB, (*changes.pages[:4], job_id))
+            execute(_JOB, (*changes[:4], job_id))
 
     def _tally(self, among: str, sign: int) -> None:
         for origin_id, job_id, *found in self._execute(_TALLY.format(among=among)):
             for changes in (self._origins[origin_id], self._jobs[job_id]):
-                changes.pages = [one + sign * (more or 0) for one, more in zip(changes.pages, found, strict=True)]
+                changes[:5] = [one + sign * (more or 0) for one, more in zip(changes[:5], found, strict=True)]
 
     def _count(self) -> None:
         for origin_id, *found in self._execute(_SUMS, self._span):
-            self._origins[origin_id].asked = [self._sign * one for one in found]
+            self._origins[origin_id][5:] = [self._sign * one for one in found]
         for origin in ("origin_id", str(ALL_ORIGINS)):
             self._execute(_COUNTED.format(origin=origin), (self._sign, *self._span))
         self._execute("DELETE FROM temp.exit_count WHERE count = 0")
@@ -254,7 +243,7 @@ class Move:
         else:
             changed = {one for (one,) in execute(_CHANGED, sorted((here.moment.at, self._to.at)))}
             touched = {*self._origins, *changed, *stand.flying, *here.flying}
-        self._asked = [*_asked_of(execute(_ACTIONS, (self._to.at,)))]
+        self._asked = _asked_of(execute(_ACTIONS, (self._to.at,)))
         put = f"INSERT OR REPLACE INTO temp.origin ({', '.join(_ORIGIN)}) VALUES ({', '.join('?' * len(_ORIGIN))})"
         for origin_id in touched:
             found = execute(f"SELECT {', '.join(_ORIGIN)} FROM main.origin WHERE id = ?", (origin_id,)).fetchone()
@@ -301,15 +290,16 @@ class Move:
     def _obeyed(self, then: dict[str, Any], finished_at: int) -> dict[str, Any]:
         """The row after what operators had asked of the origin. What a later attempt says holds in its place."""
         then |= {"paused": 0, "paused_at": 0, "paused_by": "", "operator_delay_ms": 0}
-        for one in self._asked:
-            if one.origins and then["origin"] not in one.origins:
+        for at, who, command in self._asked:
+            origins = (command.origin,) if isinstance(command, SetDelay) else command.origins
+            if origins and then["origin"] not in origins:
                 continue
-            later = one.at > then["last_attempt_at"]
-            if then["finish_reason"] in _REOPENED.get(type(one.command), ()) and one.at >= finished_at:
+            later = at > then["last_attempt_at"]
+            if then["finish_reason"] in _REOPENED.get(type(command), ()) and at >= finished_at:
                 then["finish_reason"] = ""
-            match one.command:
+            match command:
                 case PauseOrigins():
-                    then |= {"paused": 1, "paused_at": one.at, "paused_by": one.who}
+                    then |= {"paused": 1, "paused_at": at, "paused_by": who}
                 case ResumeOrigins():
                     then |= {"paused": 0, "paused_at": 0, "paused_by": ""}
                 case SetDelay(delay_ms=delay_ms):
@@ -321,20 +311,18 @@ class Move:
 
     def _counters(self, origin_id: int) -> dict[str, int]:
         found = self._execute(f"SELECT {_COUNTERS} FROM temp.origin WHERE id = ?", (origin_id,)).fetchone()
-        changes = self._origins.get(origin_id, _Changes())
-        more = zip(found or (0,) * 8, (*changes.pages, *changes.asked), strict=True)
-        return dict(zip(_COUNTERS.split(", "), (one + other for one, other in more), strict=True))
+        pairs = zip(found or (0,) * 8, self._origins.get(origin_id, (0,) * 8), strict=True)
+        return dict(zip(_COUNTERS.split(", "), map(sum, pairs), strict=True))
 
     def _afresh(self, following: Row | None, state: Row | None) -> dict[str, Any]:
-        found = following is not None and following[0] == self._run_id
-        patience, delay_ms = (following[2], following[3]) if following and found else (self._patience, 0)
-        if state is not None and not found:
-            delay_ms = state[5]
+        if following is not None and following[0] == self._run_id:
+            patience, delay_ms = following[2:4]
+        else:
+            patience, delay_ms = self._patience, state[5] if state else 0
         return {"patience": patience, "politeness": self._politeness, "delay_ms": delay_ms, "delay_reason": ""}
 
     def _robots(self, row: dict[str, Any]) -> dict[str, Any]:
-        """What was known of robots.txt; where that was fetched again since, its text and how long it holds are those of
-        now."""
+        """What was known of robots.txt; if it was fetched again since, its text and lifetime are those of now."""
         if row["robots_fetched_at"] <= self._to.at:
             return {}
         found = self._one(_ROBOTS, row, robots=f"{row['origin']}/robots.txt")
@@ -344,30 +332,19 @@ class Move:
         else:
             code, http_status, at = found
             status = robots_status(ExitCode(code), http_status)
-        held = {"robots_status": status.value, "robots_http_status": http_status}
-        return held | {"robots_fetched_at": at, "robots_expires_at": at + lasts}
+        names = ("robots_status", "robots_http_status", "robots_fetched_at", "robots_expires_at")
+        return dict(zip(names, (status.value, http_status, at, at + lasts), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _AppliedCommand:
-    """What an operator asked of origins (none named: of all), and when it was carried out."""
-
-    at: int
-    who: str
-    command: OriginCommand
-    origins: tuple[str, ...]
-
-
-def _asked_of(actions: Iterable[Row]) -> Iterator[_AppliedCommand]:
+def _asked_of(actions: Iterable[Row]) -> list[tuple[int, str, OriginCommand]]:
+    """What operators asked of origins (none named: of all): when it was carried out, who, and the command."""
+    asked = []
     for action, text, at, who in actions:
-        try:
+        with suppress(BadCommand):
             command = from_json(action, text)
-        except BadCommand:
-            continue
-        if isinstance(command, OriginCommand):
-            yield _AppliedCommand(
-                at, who, command, (command.origin,) if isinstance(command, SetDelay) else command.origins
-            )
+            if isinstance(command, OriginCommand):
+                asked.append((at, who, command))
+    return asked
 
 
 _SPAN_MS = 1_000  # what an attempt brought about is written down within this time after it
@@ -376,32 +353,28 @@ _AT, _ID = "(SELECT at FROM temp.moment)", "(SELECT attempt_id FROM temp.moment)
 _WHOLE = "(SELECT whole FROM temp.moment)"
 _LASTS = {
     "heartbeat_at": f"MIN(s.heartbeat_at, {_AT})",
-    **{
-        name: f"CASE WHEN s.ended_at <= {_AT} THEN s.{name} ELSE {no} END"
-        for name, no in (("ended_at", 0), ("clean", 0))
-    },
+    **{name: f"CASE WHEN s.ended_at <= {_AT} THEN s.{name} ELSE 0 END" for name in ("ended_at", "clean")},
 }
 """What of a session was not so before its end."""
+_UP_TO = {
+    f"id <= {_ID}": ("attempt",),
+    f"attempt_id <= {_ID}": ("request", "attempt_result"),
+    f"at <= {_AT}": ("activity", "ruleset"),
+    f"at + length <= {_AT} OR {_WHOLE}": ("pulse", "gauge"),
+    f"created_at <= {_AT}": ("exclusion",),
+    f"first_seen_at <= {_AT}": ("link",),
+    f"seen_at <= {_AT}": ("redirect",),
+    f"stored_at <= {_AT}": ("document",),
+    f"(SELECT o.last_attempt_at FROM main.origin o WHERE o.id = origin_id) <= {_AT}": ("refused",),
+}
 _VIEWED = {
-    "attempt": f"SELECT * FROM main.attempt WHERE id <= {_ID}",
-    "request": f"SELECT * FROM main.request WHERE attempt_id <= {_ID}",
-    "attempt_result": f"SELECT * FROM main.attempt_result WHERE attempt_id <= {_ID}",
-    "activity": f"SELECT * FROM main.activity WHERE at <= {_AT}",
+    **{one: f"SELECT * FROM main.{one} WHERE {which}" for which, tables in _UP_TO.items() for one in tables},
     "operator_action": f"""SELECT id, at, who, action, target, command, "before",
     CASE WHEN applied_at <= {_AT} THEN "after" ELSE '' END AS "after",
     CASE WHEN applied_at <= {_AT} THEN error ELSE '' END AS error,
     CASE WHEN applied_at <= {_AT} THEN applied_at ELSE 0 END AS applied_at, undoes, undone
 FROM main.operator_action WHERE at <= {_AT}""",
     "session": f"SELECT {columns_of(Session, 's', _LASTS, named=True)} FROM main.session s WHERE s.started_at <= {_AT}",
-    "ruleset": f"SELECT * FROM main.ruleset WHERE at <= {_AT}",
-    "exclusion": f"SELECT * FROM main.exclusion WHERE created_at <= {_AT}",
-    "pulse": f"SELECT * FROM main.pulse WHERE at + length <= {_AT} OR {_WHOLE}",
-    "gauge": f"SELECT * FROM main.gauge WHERE at + length <= {_AT} OR {_WHOLE}",
-    "refused": f"""SELECT * FROM main.refused
-WHERE (SELECT o.last_attempt_at FROM main.origin o WHERE o.id = origin_id) <= {_AT}""",
-    "link": f"SELECT * FROM main.link WHERE first_seen_at <= {_AT}",
-    "redirect": f"SELECT * FROM main.redirect WHERE seen_at <= {_AT}",
-    "document": f"SELECT * FROM main.document WHERE stored_at <= {_AT}",
     "exit_minute": f"""SELECT origin_id, ended_at / {MINUTE_MS} AS minute, exit_code, COUNT(*) AS count
 FROM main.attempt WHERE id > (SELECT recent_id FROM temp.moment) AND id <= {_ID} GROUP BY 1, 2, 3
 UNION ALL SELECT {ALL_ORIGINS}, ended_at / {MINUTE_MS} AS minute, exit_code, COUNT(*)
@@ -436,13 +409,11 @@ class ReplayedReader(Reader):
                 connection.execute("BEGIN")
                 yield connection.execute
                 connection.execute("COMMIT")
-            except BaseException as error:
+            except DATABASE_ERRORS as error:
+                raise self._failure(error) from error
+            finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                if isinstance(error, DATABASE_ERRORS):
-                    raise self._failure(error) from error
-                raise
-            finally:
                 connection.execute("PRAGMA query_only = 1")
 
     def define(self, now: Callable[[], int]) -> None:
@@ -456,7 +427,7 @@ class ReplayedTables:
     """The tables as of then. Used in one thread."""
 
     def __init__(self, reader: ReplayedReader, run_id: int | None = None) -> None:
-        """`run_id`: of which run the log is gone through; None: from the first entry to the last."""
+        """`here` None: nothing is made yet. `page_id`: the last page known at `to`; `number` grows with each move."""
         self._reader = reader
         self._run_id = run_id
         self._stand: ReplayPlace | None = None
@@ -473,11 +444,11 @@ class ReplayedTables:
     def span(self) -> ReplaySpan:
         """From where to where the log can be gone through now: while a run is at work the end moves on."""
         number, run_id = self._reader.number, self._run_id
-        if run_id is None:
-            before, last = 0, number("SELECT COALESCE(MAX(id), 0) FROM main.attempt")
-        else:
+        before, last = 0, number("SELECT COALESCE(MAX(id), 0) FROM main.attempt")
+        among, values = "", list[int]()
+        if run_id is not None:
             before, last = (self._last_by("attempt", "run_id", one) for one in (run_id - 1, run_id))
-        among, values = ("WHERE id = ?", (run_id,)) if run_id is not None else ("", ())
+            among, values = "WHERE id = ?", [run_id]
         began = number(f"SELECT COALESCE(MIN(started_at), 0) FROM main.run {among}", values)
         ended = number(f"SELECT COALESCE(MAX(finished_at), 0) FROM main.run {among}", values)
         if run_id is None or run_id == number("SELECT COALESCE(MAX(id), 0) FROM main.run"):

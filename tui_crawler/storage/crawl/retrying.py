@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import peewee
 
 from tui_crawler.domain.records.attempt import OriginRecord
 from tui_crawler.domain.records.command import RETRIED_NEXT, RetryPages
 from tui_crawler.domain.records.exit_code import CRAWLED, FAILURES, ExitCode
-from tui_crawler.domain.records.page import RETRIED_AT_ONCE, PutBack, Tally, TodoPage
+from tui_crawler.domain.records.page import RETRIED_AT_ONCE, PutBack, TodoPage
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.crawl import jobs, origins
@@ -24,16 +24,7 @@ from tui_crawler.storage.crawl.settle import TODO_BASE, put_on_lists
 from tui_crawler.storage.crawl.urls import ids_of
 from tui_crawler.storage.db.claim import ONE, ZERO, Claim, is_pending, require, sign_of_life
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.statements import (
-    BuildOf,
-    among,
-    builds,
-    builds_among,
-    newest,
-    padded,
-    reads_among,
-    slot,
-)
+from tui_crawler.storage.db.statements import BuildOf, builds, builds_among, newest, padded, reads_among, slot
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.db.writer import Writer
 from tui_crawler.storage.models import Attempt, Origin, Page
@@ -78,11 +69,11 @@ class RetrySelection:
     """What a retry names: where its pages are found, and what must be true of each. `codes` None: all that failed;
     `origins` (ids) None: of all. What was attempted after `until` (id of an attempt) has failed since."""
 
-    sources: tuple[_Source, ...]
     codes: frozenset[int] | None
     only_failed: bool
     origins: frozenset[int] | None
     until: int
+    sources: tuple[_Source, ...] = ()
 
     def holds(self, row: Row) -> bool:
         """Whether a row that begins with `_STATE` is (still) one of the pages."""
@@ -95,8 +86,7 @@ class RetrySelection:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """How far the pages of a retry were looked for."""
 
     source: int = 0
@@ -110,24 +100,22 @@ def meant(transaction: Transaction, selection: RetryPages) -> RetrySelection:
         codes = frozenset(int(code) for code in ExitCode if code.name in selection.exit_codes)
     elif selection.urls:
         codes = frozenset(int(code) for code in ExitCode if code not in CRAWLED)
-    only_failed = codes is None or codes <= FAILURES
     known = (origins.find(transaction, name) for name in dict.fromkeys(selection.origins))
-    ids = sorted(row.id for row in known if row is not None) if selection.origins else None
-    newest = transaction.one(_newest_attempt, {})
-    until = newest[0] if newest else 0
-    sources = _sources(transaction, selection, codes, only_failed, ids)
-    return RetrySelection(tuple(sources), codes, only_failed, None if ids is None else frozenset(ids), until)
+    ids = frozenset(row.id for row in known if row is not None) if selection.origins else None
+    until = _newest(transaction, _newest_attempt)
+    named = RetrySelection(codes, codes is None or codes <= FAILURES, ids, until)
+    return replace(named, sources=tuple(_sources(transaction, selection.urls, named)))
 
 
-def _sources(
-    transaction: Transaction,
-    selection: RetryPages,
-    codes: frozenset[int] | None,
-    only_failed: bool,
-    ids: list[int] | None,
-) -> Iterable[_Source]:
-    if selection.urls:
-        keys = sorted({url_hash(clean(url)) for url in selection.urls})
+def _newest(transaction: Transaction, build: Callable[[], Any]) -> int:
+    row = transaction.one(build, {})
+    return row[0] if row else 0
+
+
+def _sources(transaction: Transaction, urls: Iterable[str], named: RetrySelection) -> Iterable[_Source]:
+    codes, only_failed, ids = named.codes, named.only_failed, named.origins
+    if urls:
+        keys = sorted({url_hash(clean(url)) for url in urls})
         for start in range(0, len(keys), _CHUNK):
             yield _Source(_with_urls, tuple(padded(keys[start : start + _CHUNK])))
     elif codes is not None and ids is None:
@@ -135,11 +123,11 @@ def _sources(
             if only_failed:
                 yield _Source(_failed_with, (code,))
         if not only_failed:
-            last = transaction.one(_newest_page, {})
-            yield _Source(_scanned, tuple(padded(sorted(codes))), scans=True, last=last[0] if last else 0)
+            last = _newest(transaction, _newest_page)
+            yield _Source(_scanned, tuple(padded(sorted(codes))), scans=True, last=last)
     elif codes is None or codes:
-        found = [row[0] for row in transaction.all(_failed_origins, {})] if ids is None else ids
-        for origin_id in found:
+        failed = transaction.all(_failed_origins, {}) if ids is None else ()
+        for origin_id in sorted(ids or (row[0] for row in failed)):
             yield _Source(_failed_of if only_failed else _all_of, (origin_id,))
 
 
@@ -159,8 +147,8 @@ def window(transaction: Transaction, named: RetrySelection, cursor: Cursor) -> t
 
 
 def put_back(transaction: Transaction, claim: Claim, named: RetrySelection, page_ids: Sequence[int]) -> dict[int, int]:
-    """Gives those of the pages that are (still) meant their tries back and takes them off the ignore list; answers how
-    many of which origin (id)."""
+    """Give the pages that are still meant their tries back, off the ignore list; return how many of which origin
+    (id)."""
     require(transaction, claim)
     moving = Moving()
     rows = [row for row in transaction.all_among(_state, page_ids) if named.holds(row)]
@@ -171,14 +159,9 @@ def put_back(transaction: Transaction, claim: Claim, named: RetrySelection, page
 
 
 def waiting(
-    transaction: Transaction,
-    claim: Claim,
-    named: RetrySelection,
-    page_ids: Sequence[int],
-    others: Iterable[Ranked] = (),
+    transaction: Transaction, claim: Claim, named: RetrySelection, page_ids: Sequence[int], others: Iterable[Ranked]
 ) -> list[Ranked]:
-    """Those of the pages that are meant, wait, and may be crawled by this session now: which of them and the `others`
-    come next."""
+    """Of the pages that are meant, wait, and may be crawled by this session, and the `others`: those that come next."""
     free = _free(transaction, claim)
     rows = transaction.all_among(_ranks, page_ids, claim.run_id, transaction.now)
     mine = [(row[9], row[10], row[0], row[2]) for row in rows if row[1] in free and named.holds(row)]
@@ -232,14 +215,11 @@ def put_first(transaction: Transaction, claim: Claim, placed: Iterable[tuple[Ori
         if page_ids:
             first, before = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
             start = (TODO_BASE if first is None else first) - len(page_ids)
-            places = [
-                {"page_id": page_id, "run_id": claim.run_id, "todo_order": todo_order}
-                for todo_order, page_id in enumerate(page_ids, start)
-            ]
-            transaction.run_many(put_on_lists, places)
+            places = ({"page_id": page_id, "todo_order": order} for order, page_id in enumerate(page_ids, start))
+            transaction.run_many(put_on_lists, [place | {"run_id": claim.run_id} for place in places])
             _, after = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
             added = int(after - before)
-        origins.write(transaction, row, record, Tally(), origins.Counted(todo=added))
+        origins.write(transaction, origins.OriginChange(row, record, counted=origins.Counted(todo=added)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +231,8 @@ class Retrying:
     _selection: RetryPages
 
     async def put_back(self) -> tuple[tuple[str, int], ...]:
-        """Puts the pages back; answers how many of which origin. Broken off half way it can be done again."""
+        """Give the pages that are still meant their tries back, off the ignore list; return how many of which origin
+        (id)."""
         counts: Counter[int] = Counter()
         async for named, ids in self._pieces(_PIECE):
             back = partial(put_back, claim=self._claim, named=named, page_ids=ids)
@@ -284,43 +265,28 @@ def _names(transaction: Transaction, origin_ids: Iterable[int]) -> dict[int, str
     return dict(transaction.all_among(_origin_names, list(origin_ids)))
 
 
-def _finds(which: Callable[[int], Any]) -> BuildOf:
-    """What builds a query of pages, by id, for which a condition with so many values holds."""
-
-    def found(size: int) -> Any:
-        keyset = Page.select(Page.origin, Page.id).where(which(size) & (Page.id > slot("after")))
-        return keyset.order_by(Page.id).limit(slot("limit"))
-
-    return found
+def _with_urls(size: int) -> Any:
+    chosen = Page.url.in_(ids_of(size)) & (Page.id > slot("after"))
+    return _FOUND.where(chosen).order_by(Page.id).limit(slot("limit"))
 
 
-_with_urls = _finds(lambda size: Page.url.in_(ids_of(size)))
-_failed_of = _finds(lambda size: among(Page.origin, size) & (Page.failed == ONE))
-_all_of = _finds(lambda size: among(Page.origin, size))
-_failed_with = _finds(lambda size: among(Page.last_exit_code, size) & (Page.failed == ONE))
-
-
-def _scanned(size: int) -> Any:
-    """Pages by exit codes for which there is no index, in a stretch of the table."""
-    codes = among(Page.last_exit_code, size)
-    return Page.select(Page.origin, Page.id).where(codes & (Page.id > slot("after")) & (Page.id <= slot("bound")))
-
-
+_FOUND = Page.select(Page.origin, Page.id)
+_IN_PIECES = _FOUND.order_by(Page.id).limit(slot("limit"))
+_failed_of = builds_among(_IN_PIECES, Page.origin, Page.failed == ONE, Page.id > slot("after"))
+_all_of = builds_among(_IN_PIECES, Page.origin, Page.id > slot("after"))
+_failed_with = builds_among(_IN_PIECES, Page.last_exit_code, Page.failed == ONE, Page.id > slot("after"))
+_scanned = builds_among(_FOUND, Page.last_exit_code, Page.id > slot("after"), Page.id <= slot("bound"))
+"""Pages by exit codes for which there is no index, in a stretch of the table."""
 _LISTED_OR_FREE = (Page.todo_order > ZERO) | (Page.ignored_run != slot("run_id"))
 _WAITS = is_pending(Page) & _LISTED_OR_FREE & (Page.not_before <= slot("now"))
 _ranks = builds_among(Page.select(*_STATE, Page.nice + Page.attempts, Page.not_before), Page.id, _WAITS)
 _todo = builds_among(todo_query(Page.origin, Page.todo_order), Page.id, _WAITS)
 
 
-def _todo_list() -> Any:
-    listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
-    return Page.select(peewee.fn.MIN(Page.todo_order), peewee.fn.COUNT(Page.id)).where(listed)
-
-
+_LISTED = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+_todo_list = builds(Page.select(peewee.fn.MIN(Page.todo_order), peewee.fn.COUNT(Page.id)).where(_LISTED))
 _newest_attempt = newest(Attempt)
 _newest_page = newest(Page)
 _state = reads_among(Page.id, *_STATE)
 _origin_names = reads_among(Origin.id, Origin.id, Origin.origin)
-
-
 _failed_origins = builds(Page.select(Page.origin).where(Page.failed == ONE).distinct().order_by(Page.origin))

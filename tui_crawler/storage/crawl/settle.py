@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
-
-import peewee
+from typing import Any, NamedTuple
 
 from tui_crawler.domain.crawl.run import Settled
 from tui_crawler.domain.records.attempt import AttemptRecord, FillRecord, OriginRecord, PageOutcome, Settle
@@ -20,14 +18,13 @@ from tui_crawler.storage.crawl import canonicals, documents, origins, stashes
 from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.counters import CountedAttempt, add_to_job, count_attempts, tally_of
 from tui_crawler.storage.crawl.crawl_log import count_refused, log_attempt
-from tui_crawler.storage.crawl.documents import store_fragments
 from tui_crawler.storage.crawl.former import Keeper
 from tui_crawler.storage.crawl.intake import Source, queue_pages
-from tui_crawler.storage.crawl.origins import Counted, OriginRow, Pauses
+from tui_crawler.storage.crawl.origins import Counted, OriginChange, OriginRow, Pauses
 from tui_crawler.storage.crawl.urls import hashes, url_ids
-from tui_crawler.storage.db.claim import ZERO, Claim, holds, require, sign_of_life
+from tui_crawler.storage.db.claim import CLAIMED, ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.statements import among, columns, reads, slot, updates
+from tui_crawler.storage.db.statements import builds_among, columns, reads, slot, updates
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
 
@@ -35,11 +32,6 @@ TODO_BASE = 2**40
 """The place of the first page of a fill on its todo list; before it there is room."""
 
 _BRIEF_BYTES, _BRIEF_ROWS = 256 * 1024, 1_000
-STATE = columns(
-    Page,
-    """origin job status attempts_remaining last_exit_code beyond_depth todo_order last_contentful_at
-last_attempt_id claimed_by stash depth unscanned last_http_status external""",
-)
 _OUTCOME = columns(
     Page,
     """status attempts attempts_remaining failed last_exit_code last_http_status last_crawled_at
@@ -47,9 +39,8 @@ last_contentful_at last_attempt_id fresh_until not_before ignored_run todo_order
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PageState:
-    """A page before its attempt is stored, in the columns of `STATE`."""
+class PageState(NamedTuple):
+    """A page before its attempt is stored."""
 
     origin_id: int
     job_id: int
@@ -81,6 +72,9 @@ class PageState:
         return self.last_exit_code, self.last_http_status
 
 
+STATE = columns(Page, "origin job", *PageState._fields[2:])
+
+
 @dataclass(slots=True)
 class SettleJob:
     """One attempt on its way into the database."""
@@ -110,11 +104,9 @@ class SettleJob:
             self.packed = canonicals.pack(self.settle.claim)
 
     def __call__(self, transaction: Transaction) -> Settled:
-        """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored,
-        of an origin whose lease is lost nothing.
-
-        Raises StorageFailure when the database is no longer ours, or the page has moved to another origin.
-        """
+        """Store the attempt. Of a page that another worker has taken only someone_stole_my_work is stored, of an origin
+        whose lease is lost nothing. Raises StorageFailure when the database is no longer ours, or the page has moved to
+        another origin."""
         settle, claim, attempt = self.settle, self.claim, self.settle.attempt
         row = origins.ensure(transaction, settle.origin.origin)
         if not holds(transaction, claim, row.id):
@@ -129,23 +121,23 @@ class SettleJob:
         new_pages, moves = queue_pages(transaction, claim, source, _lowered(settle, page), ids)
         if settle.new_pages and settle.page is not None:
             page = _page_of(transaction, settle.page.page_id, row)  # it may have found itself
-        change, left_todo = _store(transaction, claim, settle, row, page, ids, sum(new_pages.values()))
+        attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages.total())
+        change, left_todo = _store(transaction, claim, settle, row, page, attempt_id)
         count_attempts(transaction, claim, [CountedAttempt(row.id, source.job_id, attempt)])
         moves.add(row.id, change)
         if page is not None and page.stash:
             new_pages.update(stashes.drip(transaction, claim, page.job_id, page.stash))
         add_to_job(transaction, source.job_id, moves.total())
         counted = Counted(-left_todo, moves.added.pop(row.id, 0), len(attempt.requests), attempt.bytes, 1)
-        counters = origins.write(transaction, row, settle.origin, moves.changes.pop(row.id), counted, attempt)
+        written = OriginChange(row, settle.origin, moves.changes.pop(row.id), counted, attempt)
+        counters = origins.write(transaction, written)
         origins.move(transaction, moves)
         keeper = Keeper(transaction, claim)
         if settle.page is not None:
             self._store_content(transaction, settle.page, ids, keeper)
         if settle.save_robots:
             origins.write_robots(transaction, row.id, settle.origin.robots, keeper)
-        return Settled(
-            tuple(sorted(new_pages.items())), counters.pending, counters.done, counters.failed, counters.blocked
-        )
+        return Settled(tuple(sorted(new_pages.items())), *counters)
 
     def _store_content(
         self, transaction: Transaction, outcome: PageOutcome, ids: dict[int, int], keeper: Keeper
@@ -161,14 +153,15 @@ class SettleJob:
             rows = documents.link_rows(outcome.page_id, settle.links, to_urls, at)
             documents.store_links(transaction, rows, again, keeper)
         if settle.fragments is not None:
-            own = ids[url_hash(clean(settle.attempt.url))]
-            store_fragments(transaction, outcome.page_id, own, settle.fragments, settle.anchors, ids)
-        if settle.redirect is not None or outcome.contentful:
-            documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at, keeper)
-        if settle.claim is not None and settle.redirect is not None:
+            documents.store_fragments(transaction, outcome.page_id, settle, settle.fragments, ids)
+        if settle.redirect is not None:
             to_url = ids[url_hash(clean(settle.redirect.to_url))]
-            packed = self.packed or canonicals.pack(settle.claim)
-            canonicals.keep(transaction, self.claim, outcome.page_id, to_url, packed)
+            documents.store_redirect(transaction, outcome.page_id, settle.redirect, to_url, at, keeper)
+            if settle.claim is not None:
+                packed = self.packed or canonicals.pack(settle.claim)
+                canonicals.keep(transaction, self.claim, outcome.page_id, to_url, packed)
+        elif outcome.contentful:
+            documents.drop_redirects(transaction, again, keeper)
 
 
 def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Settled:
@@ -194,7 +187,8 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
         if refusal.page is None:
             raise ValueError("a refusal is of a page")
         page = _page_of(transaction, refusal.page.page_id, row)
-        moved, _ = _store(transaction, claim, refusal, row, page, url_ids(transaction, _hrefs(refusal)), 0)
+        attempt_id = log_attempt(transaction, claim, refusal.attempt, row, url_ids(transaction, _hrefs(refusal)), 0)
+        moved, _ = _store(transaction, claim, refusal, row, page, attempt_id)
         add_to_job(transaction, page.job_id, moved)
         change = change.plus(moved)
         logged.append(CountedAttempt(row.id, page.job_id, refusal.attempt))
@@ -205,8 +199,7 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
         stashes.drip(transaction, claim, job_id, stash)
     counted = Counted(todo=len(places) - before, attempts=len(record.refusals))
     last = record.refusals[-1].attempt if record.refusals else None
-    counters = origins.write(transaction, row, record.origin, change, counted, last)
-    return Settled((), counters.pending, counters.done, counters.failed, counters.blocked)
+    return Settled((), *origins.write(transaction, OriginChange(row, record.origin, change, counted, last)))
 
 
 def save_origins(transaction: Transaction, claim: Claim, records: Iterable[OriginRecord]) -> None:
@@ -216,23 +209,24 @@ def save_origins(transaction: Transaction, claim: Claim, records: Iterable[Origi
     for record in records:
         row = origins.ensure(transaction, record.origin)
         if holds(transaction, claim, row.id):
-            origins.write(transaction, row, record, Tally(), Counted(), pauses=pauses)
+            origins.write(transaction, OriginChange(row, record), pauses)
 
 
-def mark_in_flight(transaction: Transaction, claim: Claim, page_id: int, origin: str, url: str) -> None:
-    """For the eyes: the page is being asked for."""
+def mark_in_flight(
+    transaction: Transaction, claim: Claim, page_id: int, origin: str, url: str, *, anew: bool = False
+) -> None:
+    """For the eyes: the page, and the URL of its origin that is being asked for. `anew`: also one that is claimed."""
     require(transaction, claim)
-    origins.mark_in_flight(transaction, origin, url)
+    shown = {"in_flight_url": clean(url), "in_flight_since": transaction.now, "change": transaction.change}
+    transaction.run(_mark_in_flight, {"origin": clean(origin), **shown})
     values = {"page_id": page_id, "claimed_at": transaction.now, "claimed_by": claim.session_id}
-    transaction.run(_claim_page, values)
+    transaction.run(_claim_again if anew else _claim_page, values)
 
 
 def _is_taken(transaction: Transaction, claim: Claim, page: PageState, attempt: AttemptRecord) -> bool:
-    """Whether another worker holds the page, or has crawled it since this attempt began (B): it was reclaimed.
-
-    A page without a claim is the normal case of a quick attempt, whose mark nobody waits for. Sessions that ended
-    before this one began cannot have taken anything, whatever the clock said then.
-    """
+    """Whether another worker holds the page, or has crawled it since this attempt began (B): it was reclaimed. A quick
+    attempt has often no claim, as its mark is not waited for. Sessions that ended before this one began cannot have
+    taken anything, whatever the clock said then."""
     if page.status == PageStatus.CLAIMED:
         return page.claimed_by != claim.session_id
     return any(ended_at > attempt.started_at for ended_at in attempts_of_rivals(transaction, claim, [page]).values())
@@ -253,32 +247,26 @@ def _lowered(settle: Settle, page: PageState | None) -> Sequence[NewPage]:
 
 
 def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow, job_id: int) -> Settled:
-    """A late finish: its requests are logged and the gap they ask for is kept, the page and its content stay as they
-    are (B)."""
-    attempt = replace(
-        settle.attempt,
-        exit_code=ExitCode.someone_stole_my_work,
-        message=f"another worker has taken the page; the result was {settle.attempt.exit_code.name}",
-        new_pages=0,
-        results=(),
-    )
+    """A late finish: log its requests and keep the gap they ask for; the page and its content stay (B)."""
+    stolen, message = ExitCode.someone_stole_my_work, "another worker has taken the page; the result was"
+    message = f"{message} {settle.attempt.exit_code.name}"
+    attempt = replace(settle.attempt, exit_code=stolen, message=message, new_pages=0, results=())
     urls = url_ids(transaction, hashes([attempt.url, *(request.url for request in attempt.requests)]))
     log_attempt(transaction, claim, attempt, row, urls, 0)
     count_attempts(transaction, claim, [CountedAttempt(row.id, job_id, attempt)])
     stored = transaction.one(_next_request_at, {"origin_id": row.id})
     later = max(settle.origin.next_request_at, stored[0] if stored else 0)
     counted = Counted(requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
-    counters = origins.write(transaction, row, replace(settle.origin, next_request_at=later), Tally(), counted, attempt)
-    return Settled((), counters.pending, counters.done, counters.failed, counters.blocked, stolen=True)
+    record = replace(settle.origin, next_request_at=later)
+    written = OriginChange(row, record, counted=counted, last=attempt)
+    return Settled((), *origins.write(transaction, written), stolen=True)
 
 
 def _note_late(transaction: Transaction, claim: Claim, settle: Settle, origin_id: int) -> Settled:
     """What comes after the lease of an origin was lost changes nothing; the log of activity says what it was."""
     attempt = settle.attempt
-    message = (
-        f"{attempt.exit_code.name} {attempt.url}: came after the lease of this origin was lost, nothing was stored"
-    )
-    note(transaction, "late_write", message, origin_id, claim.run_id)
+    late = "came after the lease of this origin was lost, nothing was stored"
+    note(transaction, "late_write", f"{attempt.exit_code.name} {attempt.url}: {late}", origin_id, claim.run_id)
     claim.lost.append(settle.origin.origin)
     return Settled(stolen=True)
 
@@ -301,17 +289,10 @@ def _hrefs(settle: Settle) -> dict[int, str]:
 
 
 def _store(
-    transaction: Transaction,
-    claim: Claim,
-    settle: Settle,
-    row: OriginRow,
-    page: PageState | None,
-    ids: dict[int, int],
-    new_pages: int,
+    transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow, page: PageState | None, attempt_id: int
 ) -> tuple[Tally, int]:
-    """The log entry and the page; answers how the counters change and whether the page left the todo list."""
+    """The refusals and the page; answers how the counters change and whether the page left the todo list."""
     attempt = settle.attempt
-    attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages)
     count_refused(transaction, row.id, settle.refused)
     outcome = outcome_for(settle, page)
     if outcome is None or page is None:
@@ -319,7 +300,7 @@ def _store(
     if attempt.exit_code in UNTOUCHED:
         return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
     if outcome.stays:  # GET asks for a checked page next; its last result stays
-        after = replace(page, status=int(outcome.status), attempts_remaining=outcome.attempts_remaining)
+        after = page._replace(status=int(outcome.status), attempts_remaining=outcome.attempts_remaining)
         left = {"status": after.status, "attempts": outcome.attempts, "attempts_remaining": after.attempts_remaining}
         transaction.run(_wait_for_get, {"page_id": outcome.page_id, **left})
         return after.tally().minus(page.tally()), 0
@@ -337,13 +318,8 @@ def _give_back(
     """A page that was not crawled is as it was before; cancelled, it also keeps its place on the todo list."""
     keeps = code is ExitCode.cancelled
     status = PageStatus.READY if page.status == PageStatus.CLAIMED else PageStatus(page.status)
-    values = {
-        "page_id": outcome.page_id,
-        "status": int(status),
-        "last_attempt_id": attempt_id,
-        "todo_order": page.todo_order if keeps else 0,
-    }
-    transaction.run(_return_page, values)
+    values = {"status": int(status), "last_attempt_id": attempt_id, "todo_order": page.todo_order if keeps else 0}
+    transaction.run(_return_page, {"page_id": outcome.page_id, **values})
     return Tally(), int(page.todo_order > 0 and not keeps)
 
 
@@ -376,16 +352,13 @@ def page_values(claim: Claim, page: PageState, outcome: PageOutcome, attempt_id:
     }
 
 
-def _of_rivals(size: int) -> Any:
-    beside = (Session.id > slot("session_id")) | (Session.ended_at == ZERO)
-    return (
-        Attempt.select(Attempt.id, Attempt.ended_at)
-        .join(Session, on=(Session.id == Attempt.session))
-        .where(among(Attempt.id, size) & (Attempt.session != slot("session_id")) & beside)
-    )
-
-
 _free_todo = partial(origins.clear_todo, Page.ignored_run)
+_of_rivals = builds_among(
+    Attempt.select(Attempt.id, Attempt.ended_at).join(Session, on=(Session.id == Attempt.session)),
+    Attempt.id,
+    Attempt.session != slot("session_id"),
+    (Session.id > slot("session_id")) | (Session.ended_at == ZERO),
+)
 _page_state = reads([Page.id], *STATE)
 _next_request_at = reads([Origin.id], Origin.next_request_at)
 _RELEASED = {Page.claimed_at: ZERO, Page.claimed_by: ZERO}
@@ -394,8 +367,9 @@ _wait_for_get = updates(
     [Page.id], *columns(Page, "status attempts attempts_remaining"), to={**_RELEASED, Page.ignored_run: ZERO}
 )
 put_on_lists = updates([Page.id], Page.todo_order, to={Page.ignored_run: slot("run_id")})
-_CLAIMED = {Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
-claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED)
+_CLAIMED = {Page.status: CLAIMED}
+_mark_in_flight = updates([Origin.origin], *columns(Origin, "in_flight_url in_flight_since change"))
+_claim_again = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED)
 _claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED, where=Page.status == ZERO)
 update_page = updates([Page.id], *_OUTCOME, to=_RELEASED)
 """An UPDATE of a page by `page_values`."""

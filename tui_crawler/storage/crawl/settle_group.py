@@ -1,10 +1,8 @@
-"""Many attempts as one: what a group of plain ones changes goes into the database as one statement a table.
+"""Many attempts as one: what a group of plain ones changes is stored by one statement a table, for speed.
 
-This room is written for speed. What it does is what `SettleJob` does attempt by attempt, which stays the reference
-(tests compare both on random input) and takes whatever is not plain: a page found again by a shorter path, taken by
-another worker, out of a stash, a redirect, robots.txt. Where a statement of a group fails, the writer rolls it back and
-has every attempt stored by itself.
-"""
+`SettleJob`, attempt by attempt, stays the reference (tests compare both on random input) and takes what is not plain: a
+page found again by a shorter path, taken by another worker, out of a stash, a redirect, robots.txt. If a statement of a
+group fails, the writer rolls it back and stores every attempt by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from tui_crawler.storage.crawl import canonicals, crawl_log, documents, intake, 
 from tui_crawler.storage.crawl.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts
 from tui_crawler.storage.crawl.former import Keeper
 from tui_crawler.storage.crawl.intake import is_beyond
-from tui_crawler.storage.crawl.origins import Counted, OriginRow
+from tui_crawler.storage.crawl.origins import Counted, OriginChange, OriginRow
 from tui_crawler.storage.crawl.settle import PageState, SettleJob
 from tui_crawler.storage.crawl.urls import hashes, url_ids
 from tui_crawler.storage.db.claim import Claim, require, sign_of_life
@@ -35,32 +33,21 @@ _NO_PAGE = (None, None)
 
 
 def settle_together(transaction: Transaction, jobs: Sequence[SettleJob]) -> list[Settled]:
-    """Stores attempts in their order; answers for each what `SettleJob` answers. Raises as that does."""
-    answers: list[Settled | None] = [None] * len(jobs)
-    run: list[int] = []
-    seen: set[str] = set()
-    for place, job in enumerate(jobs):
-        name = job.settle.origin.origin
-        if name in seen or not _may_be_plain(job.settle):
-            _flush(transaction, jobs, run, answers)
-            run, seen = [], set()
-        if _may_be_plain(job.settle):
-            run.append(place)
-            seen.add(name)
+    """Store attempts in their order; return for each what `SettleJob` returns. Raises as that does."""
+    answers: list[Settled] = []
+    group: dict[str, SettleJob] = {}
+    for job in jobs:
+        name, is_plain = job.settle.origin.origin, _may_be_plain(job.settle)
+        if group and (name in group or not is_plain):
+            answers += _Group(transaction, job.claim, list(group.values())).store()
+            group = {}
+        if is_plain:
+            group[name] = job
         else:
-            answers[place] = job(transaction)
-    _flush(transaction, jobs, run, answers)
-    return [answer for answer in answers if answer is not None]
-
-
-def _flush(
-    transaction: Transaction, jobs: Sequence[SettleJob], run: Sequence[int], answers: list[Settled | None]
-) -> None:
-    if not run:
-        return
-    group = _Group(transaction, jobs[run[0]].claim, [jobs[place] for place in run])
-    for place, answer in zip(run, group.store(), strict=True):
-        answers[place] = answer if answer is not None else jobs[place](transaction)
+            answers.append(job(transaction))
+    if group:
+        answers += _Group(transaction, jobs[0].claim, list(group.values())).store()
+    return answers
 
 
 def _may_be_plain(one: Settle) -> bool:
@@ -78,8 +65,7 @@ def _may_be_plain(one: Settle) -> bool:
 
 @dataclass(slots=True)
 class _Entry:
-    """An attempt of a group with what the database has of its page, the depth of its job (None: no limit) and its
-    origin, and the new pages it brings."""
+    """An attempt of a group with its page, the depth of its job (None: no limit), its origin and its new pages."""
 
     job: SettleJob
     outcome: PageOutcome
@@ -95,13 +81,13 @@ class _Group:
     """Plain attempts of different origins."""
 
     def __init__(self, transaction: Transaction, claim: Claim, jobs: Sequence[SettleJob]) -> None:
-        self._transaction = transaction
-        self._claim = claim
-        self._jobs = jobs
+        self._transaction, self._claim, self._jobs = transaction, claim, jobs
         self._keeper = Keeper(transaction, claim)
+        self._ids = transaction.memory.url_ids
+        self._moves, self._by_job = CounterChanges(), defaultdict[int, Tally](Tally)
 
-    def store(self) -> list[Settled | None]:
-        """Stores those that are plain; None stands for the others."""
+    def store(self) -> list[Settled]:
+        """Store those that are plain as one, then each of the others by itself."""
         transaction, claim = self._transaction, self._claim
         names = padded([clean(job.settle.origin.origin) for job in self._jobs])
         pages = padded([job.settle.page.page_id for job in self._jobs if job.settle.page is not None])
@@ -110,22 +96,19 @@ class _Group:
         require(transaction, claim)
         sign_of_life(transaction, claim)
         found = self._entries(origins_read(), pages_read())
-        new_ids = self._origin_ids(found)
+        origin_ids = self._origin_ids(found)
         depths = {entry.page.job_id: entry.max_depth for entry in found}
-        entries = self._with_new_pages(found, new_ids)
+        entries = self._with_new_pages(found, origin_ids)
         url_ids(transaction, self._hrefs(entries))
-        ids = transaction.memory.url_ids
-        moves, by_job = CounterChanges(), defaultdict[int, Tally](Tally)
-        self._insert_pages(entries, ids, new_ids, depths, moves, by_job)
-        attempt_ids = self._log(entries, ids)
-        self._update_pages(entries, attempt_ids, moves, by_job)
-        self._store_content(entries, ids)
-        self._write_origins(entries, moves)
-        origins.move(transaction, moves)
-        for job_id, change in by_job.items():
+        self._insert_pages(entries, origin_ids, depths)
+        self._update_pages(entries, self._log(entries))
+        self._store_content(entries)
+        self._write_origins(entries)
+        origins.move(transaction, self._moves)
+        for job_id, change in self._by_job.items():
             add_to_job(transaction, job_id, change)
         answers = {id(entry.job): entry.answer for entry in entries}
-        return [answers.get(id(job)) for job in self._jobs]
+        return [answers.get(id(job)) or job(transaction) for job in self._jobs]
 
     def _entries(self, origin_rows: Iterable[Row], page_rows: Iterable[Row]) -> list[_Entry]:
         rows = {row[0]: row[1:] for row in origin_rows}
@@ -135,16 +118,14 @@ class _Group:
         for job in self._jobs:
             row, outcome = rows.get(clean(job.settle.origin.origin)), job.settle.page
             page, max_depth = states.get(outcome.page_id, _NO_PAGE) if outcome is not None else _NO_PAGE
-            if row is None or page is None or outcome is None or page.last_attempt_id in taken or self._is_lost(row):
+            if row is None or page is None or outcome is None or page.last_attempt_id in taken:
                 continue
+            if self._claim.shared and row[5:] != (self._claim.epochs.get(row[0]), 0, self._claim.session_id):
+                continue  # the lease is lost
             if self._is_plain(page, row[0], outcome):
-                origin = OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4])
-                entries.append(_Entry(job, settle.outcome_for(job.settle, page) or outcome, origin, page, max_depth))
+                after = settle.outcome_for(job.settle, page) or outcome
+                entries.append(_Entry(job, after, OriginRow(*row[:5]), page, max_depth))
         return entries
-
-    def _is_lost(self, row: Row) -> bool:
-        claim = self._claim
-        return claim.shared and row[5:] != (claim.epochs.get(row[0]), 0, claim.session_id)
 
     def _is_plain(self, page: PageState, origin_id: int, outcome: PageOutcome) -> bool:
         claimed = page.status == PageStatus.CLAIMED
@@ -175,7 +156,7 @@ class _Group:
         plain = []
         for entry in entries:
             job_id = entry.page.job_id
-            fresh = self._fresh(entry.job.settle, memory.pages_of(job_id), planned[job_id], origin_ids)
+            fresh = self._fresh(entry.job.settle, job_id, planned[job_id], origin_ids)
             if fresh is not None:
                 entry.new = fresh
                 planned[job_id].update(memory.learn(job_id, fresh))
@@ -183,13 +164,10 @@ class _Group:
         return plain
 
     def _fresh(
-        self,
-        one: Settle,
-        known: Mapping[int, KnownPage],
-        planned: Mapping[int, KnownPage],
-        origin_ids: Mapping[str, int],
+        self, one: Settle, job_id: int, planned: Mapping[int, KnownPage], origin_ids: Mapping[str, int]
     ) -> list[NewPage] | None:
         """The new pages among those an attempt found; None where one of them is not plain."""
+        known = self._transaction.memory.pages_of(job_id)
         fresh: dict[int, NewPage] = {}
         for page in one.new_pages:
             stands = planned.get(page.url_hash) or known.get(page.url_hash)
@@ -202,7 +180,7 @@ class _Group:
         return list(fresh.values())
 
     def _hrefs(self, entries: Iterable[_Entry]) -> dict[int, str]:
-        """The URLs, by hash, whose ids are not known. Notes the hashes of where the links of attempts lead."""
+        """The URLs, by hash, whose ids are not known; note the hashes of where the links of attempts lead."""
         named, known = dict[int, str](), self._transaction.memory.url_ids
         for entry in entries:
             one = entry.job.settle
@@ -215,13 +193,7 @@ class _Group:
         return named
 
     def _insert_pages(
-        self,
-        entries: Iterable[_Entry],
-        ids: Mapping[int, int],
-        origin_ids: Mapping[str, int],
-        depths: Mapping[int, int | None],
-        moves: CounterChanges,
-        by_job: defaultdict[int, Tally],
+        self, entries: Iterable[_Entry], origin_ids: Mapping[str, int], depths: Mapping[int, int | None]
     ) -> None:
         rows = []
         for entry in entries:
@@ -229,14 +201,14 @@ class _Group:
             source = intake.Source(job_id, attempt.page_id, attempt.ended_at)
             for page in entry.new:
                 origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, depths.get(job_id))
-                rows.append(intake.new_row(page, origin_id, self._claim, source, ids, beyond))
-                moves.added[origin_id] += 1
-                _add(moves, by_job, origin_id, job_id, Tally(pending=int(not beyond)))
+                rows.append(intake.new_row(page, origin_id, self._claim, source, self._ids, beyond))
+                self._moves.added[origin_id] += 1
+                self._add(origin_id, job_id, Tally(pending=int(not beyond)))
         self._transaction.insert(intake.insert_pages, rows)
 
-    def _log(self, entries: Sequence[_Entry], ids: Mapping[int, int]) -> list[int]:
+    def _log(self, entries: Sequence[_Entry]) -> list[int]:
         """The crawl log and what is counted of it; the ids of the attempts in the order of the entries."""
-        transaction = self._transaction
+        transaction, ids = self._transaction, self._ids
         rows = [
             crawl_log.attempt_row(self._claim, entry.job.settle.attempt, entry.row, ids, len(entry.new))
             for entry in entries
@@ -258,40 +230,29 @@ class _Group:
         count_attempts(transaction, self._claim, logged)
         return attempt_ids
 
-    def _update_pages(
-        self,
-        entries: Sequence[_Entry],
-        attempt_ids: Sequence[int],
-        moves: CounterChanges,
-        by_job: defaultdict[int, Tally],
-    ) -> None:
+    def _update_pages(self, entries: Sequence[_Entry], attempt_ids: Sequence[int]) -> None:
         rows = []
         for entry, attempt_id in zip(entries, attempt_ids, strict=True):
             outcome, page = entry.outcome, entry.page
             rows.append(settle.page_values(self._claim, page, outcome, attempt_id))
-            _add(moves, by_job, entry.row.id, page.job_id, page.tally_after(outcome).minus(page.tally()))
+            self._add(entry.row.id, page.job_id, page.tally_after(outcome).minus(page.tally()))
         self._keeper.ended((entry.page.ended(), entry.outcome) for entry in entries)
         canonicals.attempted(self._transaction, [(one.outcome, one.job.settle) for one in entries])
         self._transaction.run_each(settle.update_page, rows, "page_id")
 
-    def _write_origins(self, entries: Sequence[_Entry], moves: CounterChanges) -> None:
-        attempted = []
+    def _write_origins(self, entries: Sequence[_Entry]) -> None:
+        changes, added, attempted = self._moves.changes, self._moves.added, list[OriginChange]()
         for entry in entries:
-            one, row = entry.job.settle, entry.row
-            counted = Counted(
-                -int(entry.page.todo_order > 0),
-                moves.added.pop(row.id, 0),
-                len(one.attempt.requests),
-                one.attempt.bytes,
-                1,
-            )
-            change = moves.changes.pop(row.id, Tally())
-            attempted.append(origins.AttemptOrigin(row, one.origin, change, counted, one.attempt))
+            one, origin_id = entry.job.settle, entry.row.id
+            left_todo, requests = int(entry.page.todo_order > 0), len(one.attempt.requests)
+            counted = Counted(-left_todo, added.pop(origin_id, 0), requests, one.attempt.bytes, 1)
+            change = changes.pop(origin_id, Tally())
+            attempted.append(OriginChange(entry.row, one.origin, change, counted, one.attempt))
         for entry, now in zip(entries, origins.write_attempted(self._transaction, attempted), strict=True):
             found = Counter(page.origin for page in entry.new)
-            entry.answer = Settled(tuple(sorted(found.items())), now.pending, now.done, now.failed, now.blocked)
+            entry.answer = Settled(tuple(sorted(found.items())), *now)
 
-    def _store_content(self, entries: Iterable[_Entry], ids: Mapping[int, int]) -> None:
+    def _store_content(self, entries: Iterable[_Entry]) -> None:
         """Only pages that had an attempt before may have had a document, links and redirects."""
         stored, links, sent_nowhere, gone = list[Any](), list[documents.LinkRow](), list[int](), list[int]()
         documents_again, links_again = list[int](), list[int]()
@@ -302,7 +263,7 @@ class _Group:
                 stored.append((one.document, entry.job.packed, at))
                 documents_again += page
             if one.links is not None:
-                to_urls = (ids[key] for key in entry.targets)
+                to_urls = (self._ids[key] for key in entry.targets)
                 links += documents.link_rows(outcome.page_id, one.links, to_urls, at)
                 links_again += page
             if outcome.contentful:
@@ -314,10 +275,9 @@ class _Group:
         documents.drop_redirects(self._transaction, sent_nowhere, self._keeper)
         documents.drop_links(self._transaction, gone, self._keeper)
 
-
-def _add(moves: CounterChanges, by_job: defaultdict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:
-    moves.add(origin_id, change)
-    by_job[job_id] = by_job[job_id].plus(change)
+    def _add(self, origin_id: int, job_id: int, change: Tally) -> None:
+        self._moves.add(origin_id, change)
+        self._by_job[job_id] = self._by_job[job_id].plus(change)
 
 
 _origins = reads_among(

@@ -1,8 +1,6 @@
-"""Stashes and limbo (B): READY <-> STASHED by name, dripping back a few at a time, and pages claimed for too long.
-
-A stashed page is no candidate and not pending. One that has dripped out keeps the name of its stash, so that it can
-be counted until it is crawled.
-"""
+"""Stashes and limbo (B): READY <-> STASHED by name, dripping back a few at a time, and pages claimed for too long. A
+stashed page is no candidate and not pending. One that has dripped out keeps the name of its stash, to be counted until
+it is crawled."""
 
 from __future__ import annotations
 
@@ -23,15 +21,13 @@ from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.intake import MOVED, Moving
 from tui_crawler.storage.crawl.jobs import job_id_of
 from tui_crawler.storage.crawl.urls import ids_of
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim, is_pending
+from tui_crawler.storage.db.claim import CLAIMED, EMPTY, ONE, STASHED, ZERO, Claim, is_pending
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.statements import columns, deletes, reads, slot, updates, upserts
+from tui_crawler.storage.db.statements import builds, columns, deletes, reads, slot, updates, upserts
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
 
 _CHUNK = 500
-_STASHED = peewee.SQL(str(PageStatus.STASHED.value))
-_CLAIMED = peewee.SQL(str(PageStatus.CLAIMED.value))
 _COLUMNS = (*MOVED, Page.todo_order, Page.stash, Origin.origin, Url.href)
 _PAGES = (
     Page.select(*_COLUMNS).join(Origin, on=(Origin.id == Page.origin)).switch(Page).join(Url, on=(Url.id == Page.url))
@@ -73,10 +69,8 @@ def put_aside(transaction: Transaction, job_id: int, keys: Sequence[int], stash:
 def change_stash(
     transaction: Transaction, claim: Claim, command: StashPages | UnstashPages | SetDripfeed
 ) -> QueueChange:
-    """Carries out a command about a stash; answers how many pages of which origin moved.
-
-    Raises NoSuchJob, and ValueError for a name, an origin, a URL, a pattern or a number that is none.
-    """
+    """Carry out a command about a stash; return how many pages of which origin moved. Raises NoSuchJob, and ValueError
+    for a bad name, origin, URL, pattern or number."""
     stash = clean(command.name)
     if not stash:
         raise ValueError("a stash has a name")
@@ -110,11 +104,9 @@ def change_stash(
 
 
 def drip(transaction: Transaction, claim: Claim, job_id: int, stash: str) -> Counter[str]:
-    """Lets pages out of a stash, oldest first, until as many are READY with tries left as its dripfeed keeps.
-
-    To be called after a page that came out of this stash was settled or refused. It moves the counters of origins
-    and job by itself; answers how many pages of which origin came out.
-    """
+    """Let pages out of a stash, oldest first, until as many are READY with tries left as its dripfeed keeps: after a
+    page that came out of it was settled or refused. Move the counters; return how many pages of which origin came
+    out."""
     moving = MovedPages()
     _top_up(transaction, claim, moving, job_id, stash)
     return moving.counts
@@ -129,25 +121,19 @@ def drip_all(transaction: Transaction, claim: Claim) -> Counter[str]:
 
 
 def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> QueueChange:
-    """Takes pages out of limbo: the URLs named, else all that were claimed more than `older_ms` ago.
-
-    Their tries stay as they are. What this session has in flight is left alone. Raises ValueError without a reason,
-    for a negative age, and for a URL that is none.
-    """
+    """Take pages out of limbo: the URLs named, else all that were claimed more than `older_ms` ago. Their tries stay;
+    what this session has in flight is left alone. Raises ValueError without a reason, for a negative age, and for a bad
+    URL."""
     reason = clean(command.reason).strip()
     if not reason:
         raise ValueError("a reason is needed to reclaim pages")
     if command.older_ms < 0:
         raise ValueError(f"older than {command.older_ms} ms: give 0 or more")
     in_flight = (Page.claimed_by == claim.session_id) & (Origin.in_flight_url == Url.href)
-    claimed = (Page.status == _CLAIMED) & ~in_flight
-    moving = MovedPages()
-    if command.urls:
-        conditions = [claimed & chosen for chosen in _with_urls(command.urls)]
-    else:
-        conditions = [claimed & (Page.claimed_at <= transaction.now - command.older_ms)]
-    for condition in conditions:
-        rows = transaction.fetch(_PAGES.where(condition).order_by(Page.id))
+    claimed = (Page.status == CLAIMED) & ~in_flight
+    moving, old = MovedPages(), Page.claimed_at <= transaction.now - command.older_ms
+    for chosen in _with_urls(command.urls) if command.urls else [(old,)]:
+        rows = transaction.fetch(_PAGES.where(claimed, *chosen).order_by(Page.id))
         moving.move(transaction, rows, PageStatus.READY, None)
     if moving.counts.total():
         note(transaction, "pages_reclaimed", f"{moving.counts.total()} pages: {reason}", run_id=claim.run_id)
@@ -155,15 +141,12 @@ def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> Qu
 
 
 def _top_up(transaction: Transaction, claim: Claim, moving: MovedPages, job_id: int, stash: str) -> None:
-    row = transaction.one(_dripfeed, {"job_id": job_id, "stash": stash})
-    if row is None:
-        return
-    counted = transaction.one(_dripped, {"job_id": job_id, "stash": stash})
-    missing = row[0] - (counted[0] if counted else 0)
+    named = {"job_id": job_id, "stash": stash}
+    feeds = transaction.all(_dripfeed, named)
+    missing = feeds[0][0] - transaction.all(_dripped, named)[0][0] if feeds else 0
     if missing <= 0:
         return
-    values = {"job_id": job_id, "stash": stash, "limit": missing + 1}
-    pages = transaction.all(_next_out, values)
+    pages = transaction.all(_next_out, {**named, "limit": missing + 1})
     moving.move(transaction, pages[:missing], PageStatus.READY, None)
     if 0 < len(pages) <= missing:
         note(transaction, "stash_emptied", f"nothing is left in {stash}", run_id=claim.run_id)
@@ -178,10 +161,10 @@ def _ready(transaction: Transaction, job_id: int, command: StashPages) -> Iterat
         pattern = Pattern(command.pattern) if command.pattern else None
     except BadPattern as error:
         raise ValueError(f"pattern {error}") from error
-    for chosen in _with_urls(command.urls) if command.urls else [None]:
-        condition = meant if chosen is None else meant & chosen
+    for chosen in _with_urls(command.urls) if command.urls else [()]:
         last = 0
-        while rows := transaction.fetch(_PAGES.where(condition & (Page.id > last)).order_by(Page.id).limit(_CHUNK)):
+        pages = _PAGES.where(meant, *chosen).order_by(Page.id).limit(_CHUNK)
+        while rows := transaction.fetch(pages.where(Page.id > last)):
             last = rows[-1][0]
             yield [row for row in rows if pattern is None or pattern.search(row[-1])]
 
@@ -198,32 +181,29 @@ def _stashed(transaction: Transaction, job_id: int, stash: str, limit: int) -> I
         left -= len(rows) if left > 0 else 0
 
 
-def _with_urls(urls: Iterable[str]) -> list[Any]:
+def _with_urls(urls: Iterable[str]) -> list[tuple[Any]]:
     """Conditions for the pages of these URLs, many URLs in pieces. Raises ValueError for a URL that is none."""
-    keys: dict[int, None] = {}
-    for text in urls:
-        url = normalise(text)
+    keys = set()
+    for url in map(normalise, urls):
         if isinstance(url, InvalidUrl):
             raise ValueError(f"{url.raw[:200]}: {url.reason}")
-        keys[url.hash] = None
+        keys.add(url.hash)
     hashes = sorted(keys)
     chunks = (hashes[start : start + _CHUNK] for start in range(0, len(hashes), _CHUNK))
-    return [Page.url.in_(Url.select(Url.id).where(Url.hash.in_(chunk))) for chunk in chunks]
+    return [(Page.url.in_(Url.select(Url.id).where(Url.hash.in_(chunk))),) for chunk in chunks]
 
 
 def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
     wanted = [clean(name) for name in names]
-    found: dict[str, int] = dict(
-        transaction.fetch(Origin.select(Origin.origin, Origin.id).where(Origin.origin.in_(wanted)))
-    )
-    unknown = [name for name in wanted if name not in found]
-    if unknown:
+    query = Origin.select(Origin.origin, Origin.id).where(Origin.origin.in_(wanted))
+    found: dict[str, int] = dict(transaction.fetch(query))
+    if unknown := [name for name in wanted if name not in found]:
         raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
     return list(found.values())
 
 
 def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
-    of_pages = Page.select(Page.stash).where((Page.job == job_id) & (Page.status == _STASHED)).distinct()
+    of_pages = Page.select(Page.stash).where((Page.job == job_id) & (Page.status == STASHED)).distinct()
     of_feeds = Dripfeed.select(Dripfeed.stash).where(Dripfeed.job == job_id)
     known = sorted({row[0] for query in (of_pages, of_feeds) for row in transaction.fetch(query)})
     if stash not in known:
@@ -233,24 +213,15 @@ def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
 
 
 def _in_stash(job_id: Any, stash: Any) -> Any:
-    return (Page.status == _STASHED) & (Page.job == job_id) & (Page.stash == stash)
+    return (Page.status == STASHED) & (Page.job == job_id) & (Page.stash == stash)
 
 
-def _dripped() -> Any:
-    """How many pages that came out of a stash are still to be crawled. The conditions are those of an index."""
-    ready = (
-        (Page.stash != peewee.SQL("''"))
-        & (Page.status <= _CLAIMED)
-        & (Page.attempts_remaining > ZERO)
-        & (Page.beyond_depth == ZERO)
-    )
-    mine = (Page.job == slot("job_id")) & (Page.stash == slot("stash"))
-    return Page.select(peewee.fn.COUNT(ONE)).where(ready & mine)
-
-
-def _next_out() -> Any:
-    waiting = _in_stash(slot("job_id"), slot("stash")) & (Page.beyond_depth == ZERO)
-    return _PAGES.where(waiting).order_by(Page.id).limit(slot("limit"))
+_OUT = (Page.stash != EMPTY) & (Page.status <= CLAIMED) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
+_MINE = (Page.job == slot("job_id")) & (Page.stash == slot("stash"))
+_dripped = builds(Page.select(peewee.fn.COUNT(ONE)).where(_OUT & _MINE))
+"""How many pages that came out of a stash are still to be crawled. The conditions are those of an index."""
+_WAITING = _in_stash(slot("job_id"), slot("stash")) & (Page.beyond_depth == ZERO)
+_next_out = builds(_PAGES.where(_WAITING).order_by(Page.id).limit(slot("limit")))
 
 
 def _pending(size: int) -> Any:

@@ -16,8 +16,7 @@ from tui_crawler.storage.models import Page, Url
 
 def hashes(hrefs: Iterable[str]) -> dict[int, str]:
     """Each text, cleaned, under the hash of what was cleaned."""
-    cleaned = (clean(href) for href in hrefs)
-    return {url_hash(href): href for href in cleaned}
+    return {url_hash(href): href for href in map(clean, hrefs)}
 
 
 def url_ids(transaction: Transaction, wanted: Mapping[int, str]) -> dict[int, int]:

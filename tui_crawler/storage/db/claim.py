@@ -9,8 +9,9 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.storage.db.clock import mono_clock
-from tui_crawler.storage.db.statements import reads, slot, updates
+from tui_crawler.storage.db.statements import builds, reads, slot, updates
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Origin, Run, Session
 
@@ -90,17 +91,8 @@ def count_work(transaction: Transaction, claim: Claim) -> None:
     transaction.run(_work, {"worked_ms": claim.mono() - claim.worked_from, "run_id": claim.run_id})
 
 
-def _epoch() -> Any:
-    held = (Origin.id == slot("origin_id")) & (Origin.session_id == slot("session_id")) & (Origin.free == ZERO)
-    return (
-        Origin.select(Origin.epoch)
-        .join(Session, on=(Session.id == Origin.session_id))
-        .where(held & (Session.ended_at == ZERO))
-    )
-
-
-ZERO = peewee.SQL("0")
-ONE = peewee.SQL("1")
+ZERO, ONE, EMPTY = peewee.SQL("0"), peewee.SQL("1"), peewee.SQL("''")
+CLAIMED, STASHED = (peewee.SQL(str(status.value)) for status in (PageStatus.CLAIMED, PageStatus.STASHED))
 """Written into the text: a partial index serves a condition only when its number is no parameter."""
 
 
@@ -113,3 +105,6 @@ _work = updates([Run.id], Run.worked_ms, where=Run.worked_ms < slot("worked_ms")
 _SILENT = (Session.ended_at == ZERO) & (Session.heartbeat_at <= slot("before"))
 _sign = updates([Session.id], Session.heartbeat_at, where=_SILENT, returning=[Session.id])
 _ended = reads([Session.id], Session.ended_at, Session.ended_by)
+_HELD = (Origin.id == slot("origin_id")) & (Origin.session_id == slot("session_id")) & (Origin.free == ZERO)
+_OF_SESSION = Origin.select(Origin.epoch).join(Session, on=(Session.id == Origin.session_id))
+_epoch = builds(_OF_SESSION.where(_HELD & (Session.ended_at == ZERO)))

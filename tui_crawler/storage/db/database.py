@@ -87,7 +87,7 @@ def is_private(path: DatabasePlace) -> bool:
 
 
 def _keep_private(path: Path) -> None:
-    """Lets only their owner read the files of a database (SQLite makes its log as the database is), and whatever this
+    """Let only their owner read the files of a database (SQLite makes its log as the database is), and whatever this
     process makes from now on, such as backups and segments. Raises StorageFailure."""
     os.umask(0o077)
     try:
@@ -99,10 +99,9 @@ def _keep_private(path: Path) -> None:
 
 
 def _check_may_be_written(path: Path) -> None:
-    if path.exists() and not os.access(path, os.W_OK):
-        raise ReadOnlyDatabase(f"the file is read-only: {path}")
-    if not os.access(path.parent, os.W_OK):
-        raise ReadOnlyDatabase(f"the folder is read-only: {path.parent}")
+    for what, place in (("file", path), ("folder", path.parent)):
+        if place.exists() and not os.access(place, os.W_OK):
+            raise ReadOnlyDatabase(f"the {what} is read-only: {place}")
 
 
 def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrade | None:
@@ -263,22 +262,17 @@ def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -
     if examine(path, settings) is FileState.absent:
         raise StorageFailure(f"there is no database at {path}")
     with told_of(path):
-        database = connect_readonly(path, settings)
+        database: Any = connect_readonly(path, settings)
         try:
-            schema, problems = _looked_at(database, path)
+            if isinstance(path, PostgresPlace):
+                schema, broken = server_module().look_at(database)
+                return IntegrityCheck(broken, schema, settings.version)
+            said = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
+            problems = [problem for problem in said if problem != "ok"]
+            broken = execute(database, "PRAGMA foreign_key_check").fetchall()
+            problems += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
+            return IntegrityCheck(tuple(problems), database.pragma("user_version"), settings.version)
         finally:
             database.close()
             if not found_log:
                 put_log_away(path, only_empty=True)
-    return IntegrityCheck(problems, schema, settings.version)
-
-
-def _looked_at(database: Any, path: DatabasePlace) -> tuple[int, tuple[str, ...]]:
-    if isinstance(path, PostgresPlace):
-        found: tuple[int, tuple[str, ...]] = server_module().look_at(database)
-        return found
-    said = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
-    problems = [problem for problem in said if problem != "ok"]
-    broken = execute(database, "PRAGMA foreign_key_check").fetchall()
-    problems += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
-    return database.pragma("user_version"), tuple(problems)

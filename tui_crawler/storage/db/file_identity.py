@@ -9,7 +9,6 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -33,6 +32,11 @@ def server_module() -> Any:
     return postgres
 
 
+def uri_of(path: Path, option: str) -> str:
+    """Return a file as SQLite opens it with an option."""
+    return f"file:{quote(str(path.absolute()))}?{option}"
+
+
 def has_log_file(path: DatabasePlace) -> bool:
     """Whether a write-ahead log stands beside a database, be it empty."""
     return isinstance(path, Path) and _log_of(path).exists()
@@ -42,14 +46,13 @@ def open_to_read(path: Path, attempt: Callable[[str], T], errors: tuple[type[Exc
     """What `attempt` answers, which opens a database only to read it where it is told to look for it (a URI). In a
     read-only folder without a write-ahead log it is tried again with the file taken as it is, when the first try ended
     in one of the errors. Raises what the last try does."""
-    location = f"file:{quote(str(path.absolute()))}"
     as_it_is = not _has_log(path) and not os.access(path.parent, os.W_OK)
     try:
-        return attempt(f"{location}?mode=ro")
+        return attempt(uri_of(path, "mode=ro"))
     except errors:
         if not as_it_is:
             raise
-        return attempt(f"{location}?immutable=1")
+        return attempt(uri_of(path, "immutable=1"))
 
 
 def put_log_away(path: DatabasePlace, *, only_empty: bool = False) -> None:
@@ -60,8 +63,8 @@ def put_log_away(path: DatabasePlace, *, only_empty: bool = False) -> None:
     """
     if isinstance(path, PostgresPlace) or not has_log_file(path) or (only_empty and _has_log(path)):
         return
-    location = f"file:{quote(str(path.absolute()))}?mode=rw"
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(location, timeout=0, uri=True)) as last:
+    opened = partial(sqlite3.connect, uri_of(path, "mode=rw"), timeout=0, uri=True)
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(opened()) as last:
         last.execute("PRAGMA query_only = 1")
         last.execute("SELECT COUNT(*) FROM sqlite_master")
 
@@ -87,13 +90,6 @@ class FilePlace:
         if isinstance(path, Path):
             with contextlib.suppress(OSError):
                 self._file = path.stat()
-
-    def is_same(self) -> bool:
-        """Whether the file that stands there is still the one."""
-        with contextlib.suppress(StorageFailure):
-            self.check()
-            return True
-        return False
 
     def check(self) -> None:
         """Raises StorageFailure when the file was deleted, moved away or replaced. Looks at the folder, not inside."""
@@ -151,20 +147,18 @@ def examine(path: DatabasePlace, settings: OpenSettings | None = None) -> FileSt
         return FileState.absent
     except OSError as error:
         raise StorageFailure(f"{path} cannot be read: {error.strerror}") from error
-    if stat.S_ISDIR(status.st_mode):
-        raise NotOurDatabase(f"{path} is a folder, not a database")
     if not stat.S_ISREG(status.st_mode):
-        raise NotOurDatabase(f"{path} is not a regular file")
+        is_folder = stat.S_ISDIR(status.st_mode)
+        raise NotOurDatabase(f"{path} is {'a folder, not a database' if is_folder else 'not a regular file'}")
     if status.st_size == 0:
         return FileState.absent
+    other = NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched")
     if status.st_size < _SMALLEST:
-        raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched")
+        raise other
     try:
         found = open_to_read(path, partial(_read_identity, settings), (sqlite3.Error,))
     except sqlite3.Error as error:
-        if is_no_database(error):
-            raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched") from error
-        raise storage_failure(error, path) from error
+        raise (other if is_no_database(error) else storage_failure(error, path)) from error
     return _state_of(path, found, settings.version)
 
 
@@ -188,35 +182,28 @@ def check_not_older(path: DatabasePlace, settings: OpenSettings | None = None) -
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Identity:
-    """The three numbers of an SQLite file that say whose it is."""
-
-    application: int
-    version: int
-    schema: int
-
-
-def _read_identity(settings: OpenSettings, location: str) -> _Identity:
+def _read_identity(settings: OpenSettings, location: str) -> tuple[int, ...]:
+    """The three numbers of an SQLite file that say whose it is: of the application, its version, and the schema."""
     opened = sqlite3.connect(location, timeout=settings.busy_ms / 1000, uri=True, factory=settings.connection)
     with contextlib.closing(opened) as connection:
         connection.execute("SELECT COUNT(*) FROM sqlite_master")
         names = ("application_id", "user_version", "schema_version")
-        return _Identity(*(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names))
+        return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
 
 
-def _state_of(path: Path, found: _Identity, latest: int) -> FileState:
-    if found == _Identity(0, 0, 0):
+def _state_of(path: Path, found: tuple[int, ...], latest: int) -> FileState:
+    if not any(found):
         return FileState.absent
-    if found.application != APPLICATION_ID:
+    application, version, _ = found
+    if application != APPLICATION_ID:
         raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
-    if found.version == UNFINISHED > latest:
+    if version == UNFINISHED > latest:
         raise unfinished_copy(path)
-    if found.version > latest:
+    if version > latest:
         raise NotOurDatabase(
-            f"{path} has schema {found.version}, this program knows {latest}: a newer tui-crawler made it; not touched"
+            f"{path} has schema {version}, this program knows {latest}: a newer tui-crawler made it; not touched"
         )
-    return FileState.older if found.version < latest else FileState.current
+    return FileState.older if version < latest else FileState.current
 
 
 _PROCESSES = Path("/proc")  # of Linux; elsewhere, and across process namespaces, nobody is found

@@ -9,7 +9,7 @@ makes it forget.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Any
 
 from tui_crawler.domain.history.pulse import PulseCount
 from tui_crawler.domain.records.page import KnownPage
@@ -18,25 +18,8 @@ MOST = 200_000
 """How many URLs, and how many pages, are kept; about 100 bytes each."""
 
 
-class _Page(Protocol):
-    @property
-    def url_hash(self) -> int: ...
-    @property
-    def nice(self) -> int: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def redirect_hops(self) -> int: ...
-    @property
-    def seed(self) -> bool | int: ...
-    @property
-    def lastmod(self) -> int: ...
-    @property
-    def external(self) -> int: ...
-
-
-def standing_of(page: _Page) -> KnownPage:
-    """How far a page is known that was found or read."""
+def standing_of(page: Any) -> KnownPage:
+    """How far a page is known, of whatever record was found or read."""
     return KnownPage(page.nice, page.depth, page.redirect_hops, bool(page.seed), page.lastmod, page.external)
 
 
@@ -58,7 +41,7 @@ class Memory:
         """The known pages of a job by the hash of their URL."""
         return self._pages.setdefault(job_id, {})
 
-    def learn(self, job_id: int, pages: Iterable[_Page]) -> dict[int, KnownPage]:
+    def learn(self, job_id: int, pages: Iterable[Any]) -> dict[int, KnownPage]:
         """These pages are known once the transaction is committed; answers how far, by the hash of their URL."""
         standings = self._standings
         learnt = {page.url_hash: standings.setdefault(one, one) for page in pages for one in (standing_of(page),)}

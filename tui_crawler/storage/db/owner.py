@@ -26,10 +26,7 @@ _START_TOLERANCE_MS = 50  # start times are told in clock ticks; two processes o
 @dataclass(frozen=True, slots=True)
 class Owner:
     """A process. `machine` names the running system and its process numbers: two with the same share them.
-
-    `started_ms` is the start of the process; on Linux counted from the start of the system, so that setting the
-    wall clock does not make a live owner look dead.
-    """
+    `started_ms` is counted from the start of the system on Linux, so that setting the wall clock kills no owner."""
 
     host: str
     machine: str
@@ -89,12 +86,9 @@ def open_holds(database: peewee.Database) -> tuple[OpenSession, ...]:
 
     The columns are read by name in SQL: every version of the schema has them.
     """
-    rows = execute(
-        database,
-        "SELECT host, machine, pid, process_started_ms, started_at, heartbeat_at, lease_ms, rest FROM session"
-        " WHERE ended_at = 0 ORDER BY id",
-    )
-    return tuple(OpenSession(Owner(*row[:4]), row[4], row[5], row[6], bool(row[7])) for row in rows.fetchall())
+    columns = "host, machine, pid, process_started_ms, started_at, heartbeat_at, lease_ms, rest"
+    rows = execute(database, f"SELECT {columns} FROM session WHERE ended_at = 0 ORDER BY id").fetchall()  # noqa: S608
+    return tuple(OpenSession(Owner(*row[:4]), *row[4:]) for row in rows)
 
 
 def check_at_rest(database: peewee.Database) -> None:

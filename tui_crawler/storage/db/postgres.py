@@ -62,6 +62,7 @@ CREATE OR REPLACE FUNCTION substr(TEXT, BIGINT, BIGINT) RETURNS TEXT LANGUAGE SQ
     $$ SELECT substr($1, CAST($2 AS INTEGER), CAST($3 AS INTEGER)) $$;
 """
 """What the texts of reports call as in SQLite."""
+_VIEWS_NOW = int.from_bytes(hashlib.blake2b(repr((VIEWS, _FUNCTIONS)).encode(), digest_size=7).digest())
 
 
 class _Number(Dumper):
@@ -215,8 +216,8 @@ def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> 
     """An open connection. Raises StorageFailure."""
     session = {
         "jit": "off",
-        "idle_in_transaction_session_timeout": f"'{STANDS_STILL_S}s'" if not readonly else "0",
-        "lock_timeout": settings.busy_ms if not readonly else 0,
+        "idle_in_transaction_session_timeout": "0" if readonly else f"'{STANDS_STILL_S}s'",
+        "lock_timeout": 0 if readonly else settings.busy_ms,
         "synchronous_commit": "on",  # a worker that outlives its server must not know more than that
         "default_transaction_read_only": "on" if readonly else "off",
     }
@@ -276,7 +277,7 @@ def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatab
             upgrade(database, settings)
         elif not execute(database, "SELECT has_table_privilege('meta', 'UPDATE')").fetchone()[0]:
             raise ReadOnlyDatabase(f"this role may only read {place}")
-        elif _number(database, "views") != _views_now():
+        elif _number(database, "views") != _VIEWS_NOW:
             with database.atomic():
                 _make_views(database)
     except BaseException as error:
@@ -373,12 +374,9 @@ def _create(database: PostgresDatabase, settings: OpenSettings) -> None:
 
 
 def _drop_references(database: PostgresDatabase) -> None:
-    found = execute(
-        database,
-        "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
-        " AND connamespace = current_schema()::regnamespace",
-    )
-    for table, name in found.fetchall():
+    text = """SELECT conrelid::regclass::text, conname FROM pg_constraint
+        WHERE contype = 'f' AND connamespace = current_schema()::regnamespace"""
+    for table, name in execute(database, text).fetchall():
         execute(database, f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
 
 
@@ -386,11 +384,7 @@ def _make_views(database: PostgresDatabase) -> None:
     for function in filter(str.strip, _FUNCTIONS.split(";\n")):
         execute(database, function)
     create_views(database)
-    _keep(database, "views", _views_now())
-
-
-def _views_now() -> int:
-    return int.from_bytes(hashlib.blake2b(repr((VIEWS, _FUNCTIONS)).encode(), digest_size=7).digest())
+    _keep(database, "views", _VIEWS_NOW)
 
 
 def _number(database: PostgresDatabase, name: str) -> int:

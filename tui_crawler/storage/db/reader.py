@@ -3,12 +3,13 @@ column fills the field of its name, in whatever order both stand."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
-from functools import partial
+from functools import cache, partial
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -19,15 +20,7 @@ from tui_crawler.storage.db.database import connect_readonly, let_go_if_lost, op
 from tui_crawler.storage.db.file_identity import FilePlace, has_log_file, put_log_away
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.drivers.dialect import dialect_of
-from tui_crawler.storage.drivers.driver import (
-    DATABASE_ERRORS,
-    Row,
-    Values,
-    execute,
-    stop_when,
-    stopping,
-    stream,
-)
+from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, Row, Values, execute, stop_when, stopping, stream
 from tui_crawler.storage.drivers.faults import storage_failure, was_cancelled
 
 T = TypeVar("T")
@@ -56,17 +49,11 @@ class RowMapper(Generic[T]):
     not stored as it is shown (`From`: the values of several); truth values need no mention. A field with a default may
     have no column."""
 
-    def __init__(self, record: Callable[..., T], **made: Callable[[Any], Any] | From) -> None:
+    def __init__(self, record: type[T], **made: Callable[[Any], Any] | From) -> None:
         self._record = record
         self._made = made
-        self._makers: dict[tuple[str, ...], Callable[[Row], T]] = {}
-
-    def of(self, columns: tuple[str, ...]) -> Callable[[Row], T]:
+        self.of = cache(self._maker)
         """What makes a record of a row with these columns. TypeError: they are not those of the record."""
-        maker = self._makers.get(columns)
-        if maker is None:
-            maker = self._makers[columns] = self._maker(columns)
-        return maker
 
     def _maker(self, columns: tuple[str, ...]) -> Callable[[Row], T]:
         record, wanted = self._record, fields(self._record)  # type: ignore[arg-type]  # it is a dataclass
@@ -77,7 +64,7 @@ class RowMapper(Generic[T]):
         names = (*columns, *(one.name for one in left_out))
         of_fields = {one.name for one in wanted}.union(*(made.columns.split() for made in several.values()))
         if not of_fields.issuperset(columns) or len({*names}) < len(names) or MISSING in defaults:
-            raise TypeError(f"columns {', '.join(columns)} do not make a {getattr(record, '__name__', record)}")
+            raise TypeError(f"columns {', '.join(columns)} do not make a {record.__name__}")
         pick = itemgetter(*(names.index(one.name) for one in wanted))
         turned = [
             (place, turn)
@@ -99,6 +86,10 @@ class RowMapper(Generic[T]):
             return record(*values)
 
         return make
+
+
+Shape = type[T] | RowMapper[T]
+"""What the rows of a query become: records of a class, or those of a mapper."""
 
 
 def selected(record: Any, row: str, /, **made: str | None) -> str:
@@ -124,10 +115,6 @@ class IdSpan:
     limit: int = 200
     oldest_first: bool = False
 
-    def bounds(self, column: str) -> list[str]:
-        """The conditions on the id, for the values of `values` but its last."""
-        return [f"{column} {sign} ?" for sign, value in (("<", self.before_id), (">", self.after_id)) if value]
-
     @property
     def values(self) -> tuple[int, ...]:
         """The values of the conditions, and the limit."""
@@ -135,7 +122,8 @@ class IdSpan:
 
     def ending(self, column: str, *conditions: str) -> str:
         """The rest of a query behind its tables: these conditions, whose values come first, bounds, order and limit."""
-        where = " AND ".join((*conditions, *self.bounds(column)))
+        bounds = [f"{column} {sign} ?" for sign, value in (("<", self.before_id), (">", self.after_id)) if value]
+        where = " AND ".join((*conditions, *bounds))
         return f"{f' WHERE {where}' if where else ''} ORDER BY {column}{'' if self.oldest_first else ' DESC'} LIMIT ?"
 
 
@@ -161,8 +149,10 @@ class Reader:
         """Closes the connection. The file stands alone again when it did before and nobody else has it open."""
         with self._lock:
             self._database.close()
-        if not self._found_log and self._place.is_same():
-            put_log_away(self._path, only_empty=True)
+        with contextlib.suppress(StorageFailure):
+            self._place.check()
+            if not self._found_log:
+                put_log_away(self._path, only_empty=True)
 
     def free_bytes(self) -> int:
         """How much room is left where the database stands."""
@@ -179,15 +169,15 @@ class Reader:
         """All rows of a query. Raises ReadingStopped, StorageFailure."""
         return self._answer(text, values)[1]
 
-    def records(self, shape: RowMapper[T], text: str, values: Values = ()) -> tuple[T, ...]:
+    def records(self, shape: Shape[T], text: str, values: Values = ()) -> tuple[T, ...]:
         """The rows of a query as records, by the names of its columns."""
         columns, rows = self._answer(text, values)
-        return tuple(map(shape.of(columns), rows))
+        mapper = shape if isinstance(shape, RowMapper) else RowMapper(shape)
+        return tuple(map(mapper.of(columns), rows))
 
-    def record(self, shape: RowMapper[T], text: str, values: Values = ()) -> T | None:
+    def record(self, shape: Shape[T], text: str, values: Values = ()) -> T | None:
         """The first of them."""
-        found = self.records(shape, text, values)
-        return found[0] if found else None
+        return next(iter(self.records(shape, text, values)), None)
 
     def data_version(self) -> int:
         """A number that is another one after every commit of somebody else."""
@@ -198,8 +188,7 @@ class Reader:
         return self._answer(f"SELECT * FROM {view} LIMIT 0", ())[0]  # noqa: S608  the name is one of ours
 
     def number(self, text: str, values: Values = ()) -> int:
-        number: int = self.all(text, values)[0][0]
-        return number
+        return int(self.all(text, values)[0][0])
 
     def origin_id(self, origin: str) -> int:
         """The id of an origin, 0 for one that is not known."""
@@ -220,8 +209,7 @@ class Reader:
 
     def one(self, text: str, values: Values = ()) -> Row | None:
         """The first row of a query."""
-        rows = self.all(text, values)
-        return rows[0] if rows else None
+        return next(iter(self.all(text, values)), None)
 
     def _answer(self, text: str, values: Values) -> tuple[tuple[str, ...], list[Row]]:
         with self._lock:

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
-from urllib.parse import quote
 
 from tui_crawler.domain.records.failure import BadSegment, StorageFailure
 from tui_crawler.domain.records.segment import (
@@ -32,6 +31,7 @@ from tui_crawler.domain.records.segment import (
     parse_head,
     parse_line,
 )
+from tui_crawler.storage.db.file_identity import uri_of
 from tui_crawler.storage.drivers.faults import is_busy
 
 PART = ".part"
@@ -185,21 +185,13 @@ def write_failure(error: OSError, folder: Path) -> StorageFailure:
 
 def _write(part: Path, head: SegmentHead, entries: Iterable[SegmentPage]) -> SegmentHead:
     """Writes a part, whole and on the disk; answers its head. Raises OSError."""
-    digest = hashlib.sha256()
-    urls = 0
-    with part.open("wb") as file:
+    digest, urls = hashlib.sha256(), 0
+    with part.open("wb", buffering=_BLOCK) as file:
         file.write(head_text(head).encode("utf-8"))
-        lines: list[str] = []
-        length = 0
-        for entry in entries:
-            line = line_of(entry)
-            lines.append(line)
-            length += len(line)
-            urls += 1
-            if length >= _BLOCK:
-                _put(file, digest, lines)
-                lines, length = [], 0
-        _put(file, digest, lines)
+        for urls, entry in enumerate(entries, 1):  # noqa: B007  the number is needed after the loop
+            line = f"{line_of(entry)}\n".encode()
+            digest.update(line)
+            file.write(line)
         counted = replace(head, urls=urls)
         digest.update(digested_text(counted).encode("utf-8"))
         sealed = replace(counted, digest=digest.hexdigest())
@@ -210,23 +202,16 @@ def _write(part: Path, head: SegmentHead, entries: Iterable[SegmentPage]) -> Seg
     return sealed
 
 
-def _put(file: IO[bytes], digest: hashlib._Hash, lines: list[str]) -> None:
-    block = "".join(f"{line}\n" for line in lines).encode("utf-8")
-    digest.update(block)
-    file.write(block)
-
-
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
+    if not path.is_file():
+        raise BadSegment(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
     try:
-        if not path.is_file():
-            what = "is not a file" if path.exists() else "does not exist"
-            raise BadSegment(f"{path} {what}")
         with path.open("rb") as file:
             yield file
+    except BadSegment:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, BadSegment):
-            raise
         raise BadSegment(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
@@ -246,8 +231,7 @@ def _head(file: IO[bytes], path: Path) -> SegmentHead:
 def _checked_lines(file: IO[bytes], head: SegmentHead, path: Path) -> Iterator[bytes]:
     """The lines after the head, without their ends. Raises BadSegment after the last one unless count and digest are
     those of the head."""
-    digest = hashlib.sha256()
-    urls = 0
+    digest, urls = hashlib.sha256(), 0
     while line := file.readline(LONGEST_LINE):
         if not line.endswith(b"\n"):
             raise BadSegment(f"{path} is damaged: line {HEAD_LINES + urls + 1} has no end")
@@ -266,10 +250,9 @@ def _checked_lines(file: IO[bytes], head: SegmentHead, path: Path) -> Iterator[b
 def _entry(line: bytes, path: Path) -> SegmentPage:
     try:
         return parse_line(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise BadSegment(f"{path} is damaged: it holds what is no UTF-8") from error
-    except BadSegment as error:
-        raise BadSegment(f"{path} is damaged: {error}") from error
+    except (UnicodeDecodeError, BadSegment) as error:
+        said = error if isinstance(error, BadSegment) else "it holds what is no UTF-8"
+        raise BadSegment(f"{path} is damaged: {said}") from error
 
 
 def _locked(lock: Path) -> sqlite3.Connection:
@@ -298,8 +281,7 @@ def _hold(holder: sqlite3.Connection) -> None:
 
 def _is_held(lock: Path) -> bool:
     """Whether the writer of a batch lives; the lock of a dead one is removed."""
-    location = f"file:{quote(str(lock.absolute()))}?mode=rw"
-    holder = sqlite3.connect(location, isolation_level=None, timeout=0, uri=True)
+    holder = sqlite3.connect(uri_of(lock, "mode=rw"), isolation_level=None, timeout=0, uri=True)
     try:
         _hold(holder)
         remove(lock)

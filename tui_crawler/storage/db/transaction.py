@@ -57,11 +57,6 @@ class Texts:
             kept = self._by_column[build] = compile_query(self.database, query, lists="v")
         return kept
 
-    def at_once(self, query: Any) -> tuple[str, list[Any]]:
-        """Text and parameters of a query that is needed once and not kept."""
-        text, parameters = query.bind(self.database).sql()
-        return text, parameters
-
 
 @dataclass(slots=True)
 class Transaction:
@@ -139,13 +134,11 @@ class Transaction:
 
     def fetch(self, query: Any) -> list[Row]:
         """All rows of a query that is not kept as text: for what happens seldom."""
-        text, parameters = self._texts.at_once(query)
-        return self._connection.execute(text, parameters).fetchall()
+        return self.execute(query).fetchall()
 
-    def execute(self, query: Any) -> None:
+    def execute(self, query: Any) -> sqlite3.Cursor:
         """Executes such a query."""
-        text, parameters = self._texts.at_once(query)
-        self._connection.execute(text, parameters)
+        return self._connection.execute(*query.bind(self._texts.database).sql())
 
     def notify(self) -> None:
         """Tells other workers of the journal, outside of a transaction."""

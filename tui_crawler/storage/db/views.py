@@ -33,10 +33,6 @@ def name_of(column: str, names: type[IntEnum]) -> str:
     return f"CASE {column} {cases} ELSE COALESCE(CAST({column} AS TEXT), '') END"
 
 
-def _greater(one: str, other: str) -> str:
-    return f"CASE WHEN {one} > {other} THEN {one} ELSE {other} END"
-
-
 ORIGIN_STATE = f"""CASE
     WHEN o.participates = 0 THEN 'IDLE'
     WHEN o.finish_reason <> '' THEN 'FINISHED'
@@ -45,7 +41,8 @@ ORIGIN_STATE = f"""CASE
     ELSE 'READY' END"""
 """The state of origin `o` at the moment of reading. IDLE: it takes no part in the newest run."""
 
-_LAST_TIME = _greater("p.not_before", _greater("p.last_crawled_at", "p.created_at"))
+_GREATER = "CASE WHEN {0} > {1} THEN {0} ELSE {1} END"
+_LAST_TIME = _GREATER.format("p.not_before", _GREATER.format("p.last_crawled_at", "p.created_at"))
 _INTERVAL = "(SELECT recrawl_interval_ms FROM run ORDER BY id DESC LIMIT 1)"
 _FRESH = "(SELECT respect_http_freshness FROM run ORDER BY id DESC LIMIT 1)"
 _AGAIN = f"(p.last_crawled_at + {_INTERVAL})"
@@ -91,8 +88,7 @@ _KIND = "CASE l.kind WHEN 'frame' THEN 'object' ELSE l.kind END"
 LINK_KIND = f"{_KIND} AS kind"  # of link `l`: one of seven (G), or other
 IS_FRAME = "CASE l.kind WHEN 'frame' THEN 1 ELSE 0 END AS frame"
 
-_URL = "JOIN url u ON u.id = p.url_id"
-_FROM_URL = _URL.replace("u.", "f.").replace("url u", "url f")
+_URL, _FROM_URL = "JOIN url u ON u.id = p.url_id", "JOIN url f ON f.id = p.url_id"
 """The URL of page `p`."""
 
 VIEWS: Mapping[str, str] = {
@@ -187,6 +183,5 @@ def create_views(database: peewee.Database) -> None:
 
 def views_are_current(database: peewee.Database) -> bool:
     """Whether the views of a SQLite database are those of this program (an exit code may have been added)."""
-    rows = execute(database, "SELECT name, sql FROM sqlite_master WHERE type = 'view'").fetchall()
-    stored = dict(rows)
+    stored = dict(execute(database, "SELECT name, sql FROM sqlite_master WHERE type = 'view'").fetchall())
     return all(stored.get(name) == f"CREATE VIEW {name} AS {select}" for name, select in VIEWS.items())

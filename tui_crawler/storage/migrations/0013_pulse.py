@@ -6,8 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.history.pulse import KEPT_MS, PulseCount, packed
-from tui_crawler.domain.records.attempt import RequestRecord
-from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode, is_problem
 from tui_crawler.storage.migrations import statements
 
 if TYPE_CHECKING:
@@ -49,23 +47,12 @@ def up(migrator: Any, database: peewee.Database) -> None:
     _tables(migrator, database)
     newest = execute(database, "SELECT COALESCE(MAX(id), 0) FROM attempt").fetchone()[0]
     counts: dict[tuple[int, int, int, int], PulseCount] = {}
-    for ended_at, session, job, kind, code, requests, size, response_ms, *phases in execute(
-        database, _LOGGED, (max(0, newest - MOST),)
-    ):
+    for ended_at, session, job, *row in execute(database, _LOGGED, (max(0, newest - MOST),)):
         one = PulseCount()
-        problem = code in _CODES and is_problem(ExitCode(code), kind)
-        one.add(response_ms, page=kind == AttemptKind.page and requests > 0, code=code if problem else None, size=size)
-        if phases[0] is not None:
-            sent_at, head_at, end, dns, connect, tls = phases
-            one.add_phases(
-                RequestRecord("", "", sent_at, head_at, end, None, dns_ms=dns, connect_ms=connect, tls_ms=tls)
-            )
+        one.add_logged(row)
         for length in KEPT_MS:
             counts.setdefault((length, ended_at - ended_at % length, session, job), PulseCount()).merge(one)
     for key, one in counts.items():
         execute(database, _ROW, (*key, one.attempts, one.pages, one.failed, one.bytes, packed(one.cells)))
     if newest > MOST:
         execute(database, _SAID, ("schema_upgraded", f"charts begin with the newest {MOST} attempts of {newest}"))
-
-
-_CODES = frozenset(code.value for code in ExitCode)

@@ -1,36 +1,36 @@
-"""`queue build` (M): what documents not yet scanned, and redirects, name is written into segments.
+"""`queue build` (M): write what unscanned documents and redirects name into segments.
 
-Everything is read in windows, each a short read, so that a live run goes on; one short transaction at the end makes
-the segments known, marks what was scanned and keeps the seen index. Killed before it, a build has changed nothing;
-after it, the next build finishes what was left: the names of the files.
-"""
+It reads in windows, each a short read, so that a live run is not held up; one short transaction at the end registers
+the segments, marks what was scanned and keeps the seen index. Killed before it, a build has changed nothing; after it,
+the next build finishes the names of the files."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import peewee
 
 from tui_crawler.domain.crawl.intake import Find, Intake, admit
-from tui_crawler.domain.records.attempt import RefusedCount
+from tui_crawler.domain.records.attempt import RefusedCounts
 from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.domain.records.failure import BadSegment, StorageFailure
 from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.domain.records.segment import SegmentPage
 from tui_crawler.domain.rules.admission import Admission
-from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 from tui_crawler.storage.crawl.counters import mark, set_mark
 from tui_crawler.storage.crawl.crawl_log import count_refused
 from tui_crawler.storage.db import segment_files
-from tui_crawler.storage.db.claim import ZERO
+from tui_crawler.storage.db.claim import ONE, ZERO
 from tui_crawler.storage.db.clock import wall_clock
 from tui_crawler.storage.db.database import open_writable
 from tui_crawler.storage.db.open_settings import OpenSettings
@@ -43,7 +43,7 @@ from tui_crawler.storage.drivers.faults import is_busy
 from tui_crawler.storage.models import Document, Link, Origin, Page, Redirect, Url
 from tui_crawler.storage.queue import segments
 from tui_crawler.storage.queue.seen import SeenIndex, SeenSettings, open_seen, pages_among
-from tui_crawler.storage.queue.segments import ReadySegment, SegmentStore
+from tui_crawler.storage.queue.segments import SegmentStore
 from tui_crawler.storage.queue.sorter import Sorter
 
 _PATIENCE_S = 30.0
@@ -99,12 +99,12 @@ class SideConnection:
                 return
 
 
-_ONE = peewee.SQL("1")
 _PARENT = (Page.id, Page.job, Url.href, *columns(Page, "depth nice redirect_hops item_pattern force sitemap origin"))
+_Named = Mapping[int, Sequence[tuple[str, int]]]
+"""URLs that pages name (text and hash), by page."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class _Parent(NamedTuple):
     """A page that names others, with or without a document. `read_at` is when it last gave them (epoch ms)."""
 
     page: TodoPage
@@ -113,48 +113,19 @@ class Parent:
     document: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A URL that a page names: its text and its hash."""
-
-    href: str
-    key: int
-
-
-def links(transaction: Transaction, page_ids: Sequence[int], kinds: Iterable[str]) -> dict[int, list[Named]]:
-    """The links of pages that may be followed, of these kinds."""
-    query = Link.select(Link.from_page, Url.href, Url.hash).join(Url, on=(Url.id == Link.to_url))
-    chosen = Link.from_page.in_(list(page_ids)) & Link.kind.in_(sorted(kinds)) & (Link.nofollow == 0)
-    return _by_page(transaction.fetch(query.where(chosen)))
-
-
-def redirects(transaction: Transaction, page_ids: Sequence[int]) -> dict[int, list[Named]]:
-    """Where pages send their readers."""
-    query = Redirect.select(Redirect.page, Url.href, Url.hash).join(Url, on=(Url.id == Redirect.to_url))
-    return _by_page(transaction.fetch(query.where(Redirect.page.in_(list(page_ids)))))
-
-
-def mark_scanned(transaction: Transaction, pages: Sequence[tuple[int, int, bool]]) -> None:
-    """Notes that these pages were scanned, with a document or without, if what they name is still what they gave at
-    that time (epoch ms)."""
-    now = transaction.now
-    stored = ({"page_id": one, "stored_at": at, "scanned_at": now} for one, at, document in pages if document)
-    transaction.run_many(_mark_document, stored)
-    bare = ({"page_id": one, "last_contentful_at": at} for one, at, document in pages if not document)
-    transaction.run_many(_mark_page, bare)
-
-
-def _parent(row: Row, *, document: bool) -> Parent:
+def _parent(row: Row, *, document: bool) -> _Parent:
     page_id, job_id, url, depth, nice, hops, pattern, force, sitemap, origin_id, read_at = row
     known = (page_id, job_id, url, depth, nice)
     page = TodoPage(*known, redirect_hops=hops, item_pattern=pattern, force=bool(force), sitemap=bool(sitemap))
-    return Parent(page, origin_id, read_at, document)
+    return _Parent(page, origin_id, read_at, document)
 
 
-def _by_page(rows: Iterable[Row]) -> dict[int, list[Named]]:
-    found: dict[int, list[Named]] = {}
-    for page_id, href, key in rows:
-        found.setdefault(page_id, []).append(Named(href, key))
+def _named(transaction: Transaction, page: Any, page_ids: Sequence[int], *which: Any) -> _Named:
+    """What pages name in a table, `page` is its column of them."""
+    query = page.model.select(page, Url.href, Url.hash).join(Url, on=(Url.id == page.model.to_url))
+    found: dict[int, list[tuple[str, int]]] = {}
+    for page_id, *named in transaction.fetch(query.where(page.in_(list(page_ids)), *which)):
+        found.setdefault(page_id, []).append((named[0], named[1]))
     return found
 
 
@@ -170,7 +141,7 @@ _unscanned = builds(
 _bare = builds(
     Page.select(*_PARENT, Page.last_contentful_at)
     .join(Url, on=(Url.id == Page.url))
-    .where((Page.unscanned == _ONE) & (Page.id > slot("after")))
+    .where((Page.unscanned == ONE) & (Page.id > slot("after")))
     .order_by(Page.id)
     .limit(slot("limit"))
 )
@@ -180,10 +151,9 @@ _REMEMBERED = 16_384  # URLs that were parsed: navigation repeats itself
 
 
 class LinkScan:
-    """Collects in `sorter`. `admissions` are the filters by id of job, `pages_known` how many pages each origin has.
-
-    `found` counts the URLs named, each of which is refused, `known`, or in the sorter.
-    """
+    """Collects URLs in `sorter`. `admissions` are the filters by id of job, `pages_known` counts the pages of each
+    origin. `found` counts the URLs named, each of which is refused, `known`, or in the sorter. `refused` counts by id
+    of the origin of the page that named them."""
 
     def __init__(
         self,
@@ -193,37 +163,14 @@ class LinkScan:
         kinds: frozenset[LinkKind],
         pages_known: Mapping[str, int],
     ) -> None:
-        self._sorter = sorter
-        self._seen = seen
-        self._pages_known = Counter(pages_known)
-        self._intakes = {
-            job_id: Intake(admission, kinds, self._pages_known) for job_id, admission in admissions.items()
-        }
-        self._refused: dict[tuple[int, str], RefusedCount] = {}
-        self._urls: dict[str, CrawlUrl | InvalidUrl] = {}
-        self.scanned = 0
-        self.found = 0
-        self.known = 0
+        self._sorter, self._seen = sorter, seen
+        self.pages_known = Counter(pages_known)
+        self._intakes = {job_id: Intake(one, kinds, self.pages_known) for job_id, one in admissions.items()}
+        self.refused: dict[int, RefusedCounts] = defaultdict(RefusedCounts)
+        self._url = lru_cache(_REMEMBERED)(lambda href: normalise(href, None, CLIENT_MAX_LENGTH))
+        self.scanned = self.found = self.known = 0
 
-    @property
-    def refused(self) -> int:
-        """How many URLs a filter has refused."""
-        return sum(one.count for one in self._refused.values())
-
-    def refused_by_origin(self) -> dict[int, list[RefusedCount]]:
-        """What was refused, under the id of the origin of the page that named it."""
-        found: dict[int, list[RefusedCount]] = {}
-        for (origin_id, _), one in sorted(self._refused.items()):
-            found.setdefault(origin_id, []).append(one)
-        return found
-
-    def count(self, origins: Iterable[str]) -> None:
-        """One page more of each origin named: those that wait in segments."""
-        self._pages_known.update(origins)
-
-    def take(
-        self, parents: Sequence[Parent], linked: Mapping[int, list[Named]], sent: Mapping[int, list[Named]]
-    ) -> None:
+    def take(self, parents: Sequence[_Parent], linked: _Named, sent: _Named) -> None:
         """What these pages name: links and redirects by id of page. A page is taken once."""
         known = self._known(parents, linked, sent)
         for parent in parents:
@@ -237,48 +184,33 @@ class LinkScan:
             ]
             queue = admit(finds, page, self._intakes[page.job_id])
             for refused in queue.refused:
-                self._refuse(parent, refused)
+                self._refuse(parent, refused.reason, refused.sample_url, refused.count)
             self.found += len(queue.pages)
             for new in queue.pages:
                 if new.url_hash in known[page.job_id] or not self._sorter.add(page.job_id, SegmentPage(new, page.url)):
                     self.known += 1
                 else:
-                    self._pages_known[new.origin] += 1
+                    self.pages_known[new.origin] += 1
 
-    def _known(self, parents: Iterable[Parent], *named: Mapping[int, list[Named]]) -> dict[int, set[int]]:
-        keys: dict[int, set[int]] = {}
-        for parent in parents:
-            of_job = keys.setdefault(parent.page.job_id, set())
-            for by_page in named:
-                of_job.update(one.key for one in by_page.get(parent.page.page_id, ()))
+    def _known(self, parents: Iterable[_Parent], *named: _Named) -> dict[int, set[int]]:
+        keys: dict[int, set[int]] = defaultdict(set)
+        for page, *_ in parents:
+            keys[page.job_id].update(key for by_page in named for _, key in by_page.get(page.page_id, ()))
         return {job_id: self._seen.known(job_id, sorted(of_job)) for job_id, of_job in keys.items()}
 
     def _finds(
-        self, parent: Parent, named: Mapping[int, list[Named]], depth: int, hops: int = 0, *, sitemap: bool = False
+        self, parent: _Parent, named: _Named, depth: int, hops: int = 0, *, sitemap: bool = False
     ) -> Iterator[Find]:
-        for one in named.get(parent.page.page_id, ()):
-            url = self._url(one.href)
+        for href, _ in named.get(parent.page.page_id, ()):
+            url = self._url(href)
             if isinstance(url, InvalidUrl):  # a version with other rules for URLs stored it
-                self._refuse(parent, RefusedCount("invalid_url", 1, one.href))
+                self._refuse(parent, "invalid_url", href)
             else:
                 yield Find(url, depth, hops, sitemap)
 
-    def _refuse(self, parent: Parent, refused: RefusedCount) -> None:
-        self.found += refused.count
-        key = (parent.origin_id, refused.reason)
-        before = self._refused.get(key)
-        if before is None:
-            self._refused[key] = refused
-        else:
-            self._refused[key] = RefusedCount(refused.reason, before.count + refused.count, before.sample_url)
-
-    def _url(self, href: str) -> CrawlUrl | InvalidUrl:
-        url = self._urls.get(href)
-        if url is None:
-            if len(self._urls) >= _REMEMBERED:
-                self._urls.clear()
-            url = self._urls[href] = normalise(href, None, CLIENT_MAX_LENGTH)
-        return url
+    def _refuse(self, parent: _Parent, reason: str, href: str, count: int = 1) -> None:
+        self.found += count
+        self.refused[parent.origin_id].add(reason, href, count)
 
 
 _AT_ONCE = 5_000  # URLs of segments, marks of pages
@@ -308,8 +240,7 @@ class BuiltSegment:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build came to. `scanned` counts documents and pages that redirect or are noindex, `found` the URLs they
-    name: each of those was `refused` by a filter, or `known`, or stands in one of `segments`."""
+    """The result of a build. `scanned` counts documents and pages without one, `found` the URLs they name."""
 
     scanned: int
     found: int
@@ -320,115 +251,107 @@ class Built:
 
 
 def build_queue(path: DatabasePlace, settings: BuildSettings, admission_of: Callable[[str], Admission]) -> Built:
-    """Builds segments from what the database at `path` holds; `admission_of` gives the filters of a job by its name.
-
-    Raises StorageFailure, also when another build has finished meanwhile; then nothing was changed.
-    """
+    """Build segments from what the database at `path` holds; `admission_of` gives the filters of a job by its name.
+    Raises StorageFailure, also when another build has finished in between; then nothing was changed."""
     opened = contextlib.closing(open_writable(path, settings.opening))
     with told_of(path), opened as database, contextlib.closing(Sorter()) as sorter:
         return _Build(SideConnection(database, path, settings.now), path, settings, sorter).run(admission_of)
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """How the database stood when a build began. `prefix` is that of its batch, `generation` counts finished builds,
-    `jobs` are ids by name, `waiting` the segments that wait."""
-
-    prefix: str
-    generation: int
-    jobs: dict[str, int]
-    waiting: tuple[ReadySegment, ...]
-
-
 class _Build:
-    """One build, from the first read to the names of its files."""
+    """One build, from the first read to the names of its files. `_prefix` is that of its batch."""
 
     def __init__(self, beside: SideConnection, path: DatabasePlace, settings: BuildSettings, sorter: Sorter) -> None:
-        self._beside = beside
+        self._beside, self._settings, self._sorter = beside, settings, sorter
         self._segment_store = SegmentStore(path, settings.output, settings.segment_urls)
-        self._settings = settings
-        self._sorter = sorter
         self._warnings: list[str] = []
+        self._segment_store.made()
+        with beside.writing() as transaction:
+            self._prefix = segments.new_batch(transaction, path)
+            self._builds_before = mark(transaction, _BUILD_MARK)
+            self._jobs = segments.job_ids(transaction)
+            self._waiting = segments.waiting(transaction, self._segment_store)
 
     def run(self, admission_of: Callable[[str], Admission]) -> Built:
-        self._segment_store.made()
-        with self._beside.writing() as transaction:
-            start = _Start(
-                prefix=segments.new_batch(transaction, self._segment_store.database),
-                generation=mark(transaction, _BUILD_MARK),
-                jobs=segments.job_ids(transaction),
-                waiting=segments.waiting(transaction, self._segment_store),
-            )
-        segments.tidy(self._beside.loose(), self._segment_store, start.prefix)
-        seen = open_seen(self._settings.seen, self._beside.loose(), self._sorter)
-        admissions = {job_id: admission_of(name) for name, job_id in start.jobs.items()}
-        known: dict[str, int] = dict(self._beside.loose().fetch(Origin.select(Origin.origin, Origin.pages_known)))
+        reader = self._beside.loose()
+        segments.tidy(reader, self._segment_store, self._prefix)
+        seen = open_seen(self._settings.seen, reader, self._sorter)
+        admissions = {job_id: admission_of(name) for name, job_id in self._jobs.items()}
+        known: dict[str, int] = dict(reader.fetch(Origin.select(Origin.origin, Origin.pages_known)))
         harvest = LinkScan(self._sorter, seen, admissions, self._settings.link_kinds, known)
         limited = any(one.limits.max_pages_per_origin is not None for one in admissions.values())
-        self._take_waiting(harvest, seen, start, limited=limited)
-        self._scan(harvest, start)
+        self._take_waiting(harvest, seen, limited=limited)
+        self._scan(harvest)
         try:
-            built = self._write(harvest, seen, start)
+            built = self._write(harvest, seen)
         except (StorageFailure, *DATABASE_ERRORS):
             with contextlib.suppress(StorageFailure, *DATABASE_ERRORS):
-                segments.tidy(self._beside.loose(), self._segment_store, start.prefix)
+                segments.tidy(self._beside.loose(), self._segment_store, self._prefix)
             raise
+        refused = sum(one.count for of_origin in harvest.refused.values() for one in of_origin.all())
         warnings = (*self._warnings, *seen.warnings)
-        return Built(harvest.scanned, harvest.found, harvest.known, harvest.refused, built, warnings)
+        return Built(harvest.scanned, harvest.found, harvest.known, refused, built, warnings)
 
-    def _take_waiting(self, harvest: LinkScan, seen: SeenIndex, start: _Start, *, limited: bool) -> None:
+    def _take_waiting(self, harvest: LinkScan, seen: SeenIndex, *, limited: bool) -> None:
         """What waits in segments is known; with a limit of pages it also counts for its origins."""
         transaction = self._beside.loose()
-        for segment in start.waiting:
+        for segment in self._waiting:
             if segment.segment_id <= seen.after_segment and not limited:
                 continue
             try:
-                job_id = start.jobs.get(segments.whole(segment).job, 0)
+                job_id = self._jobs.get(segments.whole(segment).job, 0)
                 for entries in segment_files.read_pages(segment.path, _AT_ONCE):
                     keys = [entry.page.url_hash for entry in entries]
                     seen.take_waiting(job_id, keys)
                     pages = pages_among(transaction, job_id, keys) if limited else set()
-                    harvest.count(entry.page.origin for entry in entries if entry.page.url_hash not in pages)
+                    harvest.pages_known.update(one.page.origin for one in entries if one.page.url_hash not in pages)
             except BadSegment as error:
                 self._warnings.append(f"a segment that waits to be loaded: {error}; its URLs count as not seen")
 
-    def _scan(self, harvest: LinkScan, start: _Start) -> None:
-        """Takes everything that was not scanned before: documents, then pages without one. Jobs that are younger than
-        the beginning of the build are left for the next one."""
-        kinds = [kind.value for kind in self._settings.link_kinds]
-        jobs = frozenset(start.jobs.values())
+    def _scan(self, harvest: LinkScan) -> None:
+        """Take documents not scanned before, then pages without one. Jobs made since the start are left for the next
+        build."""
+        followed = (Link.kind.in_(sorted(kind.value for kind in self._settings.link_kinds)), Link.nofollow == 0)
+        jobs = frozenset(self._jobs.values())
         for pages, document in ((_unscanned, True), (_bare, False)):
             after = 0
             while True:
                 with self._beside.reading() as transaction:
                     rows = transaction.all(pages, {"after": after, "limit": self._settings.window})
                     parents = [_parent(row, document=document) for row in rows]
-                    ids = [parent.page.page_id for parent in parents]
-                    linked = links(transaction, ids, kinds)
-                    sent = redirects(transaction, ids)
+                    ids = [row[0] for row in rows]
+                    linked = _named(transaction, Link.from_page, ids, *followed)
+                    sent = _named(transaction, Redirect.page, ids)
                 if not parents:
                     break
                 harvest.take([parent for parent in parents if parent.page.job_id in jobs], linked, sent)
                 after = ids[-1]
 
-    def _write(self, harvest: LinkScan, seen: SeenIndex, start: _Start) -> tuple[BuiltSegment, ...]:
-        names = {job_id: name for name, job_id in start.jobs.items()}
+    def _write(self, harvest: LinkScan, seen: SeenIndex) -> tuple[BuiltSegment, ...]:
+        names = {job_id: name for name, job_id in self._jobs.items()}
         entries = ((names[job_id], entry) for job_id, entry in self._sorter.entries())
         folder = self._segment_store.place
-        with contextlib.closing(segment_files.Batch(folder, start.prefix, self._settings.now())) as batch:
+        with contextlib.closing(segment_files.Batch(folder, self._prefix, self._settings.now())) as batch:
             batch.write(entries, self._settings.segment_urls)
             batch.hand_over()
             with self._beside.writing() as transaction:
-                if mark(transaction, _BUILD_MARK) != start.generation:
+                if mark(transaction, _BUILD_MARK) != self._builds_before:
                     raise StorageFailure("another queue build has finished meanwhile: nothing was changed")
-                set_mark(transaction, _BUILD_MARK, start.generation + 1)
+                set_mark(transaction, _BUILD_MARK, self._builds_before + 1)
                 last_segment = segments.register(transaction, self._segment_store, batch.heads)
-                visited = self._sorter.visited()
-                while chunk := list(itertools.islice(visited, _AT_ONCE)):
-                    mark_scanned(transaction, chunk)
-                for origin_id, refused in harvest.refused_by_origin().items():
-                    count_refused(transaction, origin_id, refused)
+                self._mark_scanned(transaction)
+                for origin_id, refused in sorted(harvest.refused.items()):
+                    count_refused(transaction, origin_id, refused.all())
                 seen.add(self._sorter.keys())
                 seen.save(transaction, last_segment)
             batch.publish()
             return tuple(BuiltSegment(segment_files.final_path(folder, h.name), h.urls) for h in batch.heads)
+
+    def _mark_scanned(self, transaction: Transaction) -> None:
+        """Notes which pages were scanned, with a document or without, if what they name is still what they gave."""
+        visited, now = self._sorter.visited(), transaction.now
+        while chunk := list(itertools.islice(visited, _AT_ONCE)):
+            stored = ({"page_id": one, "stored_at": at, "scanned_at": now} for one, at, document in chunk if document)
+            transaction.run_many(_mark_document, stored)
+            bare = ({"page_id": one, "last_contentful_at": at} for one, at, document in chunk if not document)
+            transaction.run_many(_mark_page, bare)

@@ -1,10 +1,8 @@
 """The seen index (M): which URLs a job knows already, as a page or in a segment that waits to be loaded.
 
-A URL is its 64-bit hash here, as everywhere in the store: two URLs of one hash are one page, so an index of hashes is
-as exact as the table of pages. `database` asks that table, `memory` has read its hashes at the start, `bloom` keeps a
-filter from build to build: it never takes a known URL for a new one, and a new one for a known one about as often as
-its error rate says.
-"""
+A URL is its 64-bit hash, as everywhere in the store, so an index of hashes is as exact as the table of pages.
+`database` asks that table, `memory` has read its hashes at the start, `bloom` keeps a filter from build to build: it
+never takes a known URL for a new one, and a new one for a known one about as often as its error rate says."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 import peewee
 from rbloom import Bloom
@@ -23,7 +21,7 @@ from rbloom import Bloom
 from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.storage.crawl.counters import mark, set_mark
 from tui_crawler.storage.crawl.urls import pages_by_hash
-from tui_crawler.storage.db.statements import slot
+from tui_crawler.storage.db.statements import builds, columns, slot
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Page, SeenFilter, Url
 from tui_crawler.storage.queue.sorter import Sorter
@@ -48,40 +46,33 @@ class SeenSettings:
     error_rate: float = 0.001
 
 
-class SeenIndex(Protocol):
-    """Keys are URL hashes. `after_segment`: URLs of waiting segments with a higher id are to be handed to it."""
+class SeenIndex:
+    """Exact: asks the table of pages, and the sorter for what waits in segments. Keys are URL hashes."""
 
-    @property
-    def after_segment(self) -> int: ...
+    after_segment = 0
+    """URLs of waiting segments with a higher id are to be handed to it."""
+
+    def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
+        self._transaction, self._sorter = transaction, sorter
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its user should know of it now."""
+        return ()
 
     def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
         """URLs that wait in a segment."""
+        self._sorter.add_pending(job_id, keys)
 
     def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
         """Which of these URLs the job knows."""
+        return self._sorter.pending(job_id, keys) | pages_among(self._transaction, job_id, keys)
 
     def add(self, found: Iterable[tuple[int, int]]) -> None:
-        """URLs (job id and key) that are about to be stored in segments."""
+        """URLs (job id and key) that are about to be stored in segments, which keep them."""
 
     def save(self, transaction: Transaction, last_segment: int) -> None:
         """Keeps it for the next build, in the transaction that makes those segments known, up to this id."""
-
-
-def open_seen(settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> SeenIndex:
-    """The index, up to date with the table of pages. Raises StorageFailure for a filter that cannot be kept."""
-    match settings.kind:
-        case "database":
-            return PageTableSeen(transaction, sorter)
-        case "memory":
-            return MemorySeen(transaction, sorter)
-        case "bloom":
-            return BloomSeen(transaction, settings)
-        case _:
-            assert_never(settings.kind)
 
 
 def pages_among(transaction: Transaction, job_id: int, keys: Sequence[int]) -> set[int]:
@@ -89,29 +80,7 @@ def pages_among(transaction: Transaction, job_id: int, keys: Sequence[int]) -> s
     return {row[0] for row in transaction.all_among(_find, keys, job_id)}
 
 
-@dataclass(slots=True)
-class PageTableSeen:
-    """Exact: asks the table of pages, and the sorter for what waits in segments."""
-
-    _transaction: Transaction
-    _sorter: Sorter
-    after_segment: int = 0
-    warnings: tuple[str, ...] = ()
-
-    def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
-        self._sorter.add_pending(job_id, keys)
-
-    def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
-        return self._sorter.pending(job_id, keys) | pages_among(self._transaction, job_id, keys)
-
-    def add(self, found: Iterable[tuple[int, int]]) -> None:
-        """Nothing: the segments themselves keep them."""
-
-    def save(self, transaction: Transaction, last_segment: int) -> None:
-        """Nothing: the table of pages is kept anyway."""
-
-
-class MemorySeen(PageTableSeen):
+class MemorySeen(SeenIndex):
     """Exact, and quick where pages are many: eight bytes of memory for each of them. It is read again at each start."""
 
     def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
@@ -133,11 +102,11 @@ class MemorySeen(PageTableSeen):
         return found
 
 
-class BloomSeen:
-    """A filter kept in the database. With other parameters than it was made for it is made anew, from the pages and
-    the segments that wait."""
+class BloomSeen(SeenIndex):
+    """A filter kept in the database; with other parameters it is made again from pages and waiting segments."""
 
-    def __init__(self, transaction: Transaction, settings: SeenSettings) -> None:
+    def __init__(self, transaction: Transaction, sorter: Sorter, settings: SeenSettings) -> None:
+        super().__init__(transaction, sorter)
         self._settings = settings
         size = math.ceil(-settings.capacity * math.log(settings.error_rate) / math.log(2) ** 2 / 8)
         if size > _LONGEST_VALUE:
@@ -146,9 +115,7 @@ class BloomSeen:
                 f"{size >> 20} MiB, the database keeps {_LONGEST_VALUE >> 20} MiB: lower capacity or raise error_rate"
             )
         self._filter = Bloom(settings.capacity, settings.error_rate, operator.index)
-        self._count = 0
-        self._last_page = 0
-        self.after_segment = 0
+        self._count = self._last_page = 0
         self._load(transaction)
         while rows := transaction.all(_pages_after, {"after": self._last_page, "limit": _WINDOW}):
             self.add((job_id, key) for _, job_id, key in rows)
@@ -191,13 +158,12 @@ class BloomSeen:
         set_mark(transaction, _SEGMENT_MARK, last_segment)
 
     def _load(self, transaction: Transaction) -> None:
-        """Takes the stored filter over if it is of these parameters and whole; else this one stays empty."""
-        columns = (SeenFilter.capacity, SeenFilter.error_rate, SeenFilter.count, SeenFilter.bits)
-        rows = transaction.fetch(SeenFilter.select(*columns).order_by(SeenFilter.id.desc()).limit(1))
-        if not rows or (rows[0][0], rows[0][1]) != (self._settings.capacity, self._settings.error_rate):
+        """Take the stored filter over if it is intact and of these parameters; else this one stays empty."""
+        chosen = columns(SeenFilter, "capacity error_rate count bits")
+        rows = transaction.fetch(SeenFilter.select(*chosen).order_by(SeenFilter.id.desc()).limit(1))
+        if not rows or rows[0][:2] != (self._settings.capacity, self._settings.error_rate):
             return
-        bits = bytes(rows[0][3])
-        empty = self._filter.save_bytes()
+        bits, empty = bytes(rows[0][3]), self._filter.save_bytes()
         if len(bits) != len(empty) or bits[:8] != empty[:8]:
             return  # another version of the library wrote it
         self._filter = Bloom.load_bytes(bits, operator.index)
@@ -211,18 +177,34 @@ def _spread(job_id: int, key: int) -> int:
     return key ^ (job_id * _SPREAD & _MASK)
 
 
-def _ordered() -> Any:
-    """A window of the pages by the hash of their URL, which indices alone answer."""
-    columns = (Url.hash, Page.job)
-    after = peewee.Expression(peewee.Tuple(*columns), peewee.OP.GT, peewee.Tuple(slot("hash"), slot("job")))
-    pages = Url.select(*columns).join(Page, on=(Page.url == Url.id))
-    return pages.where((Url.hash >= slot("hash")) & after).order_by(*columns).limit(slot("limit"))
-
-
-def _pages_after() -> Any:
-    after = Page.id > slot("after")
-    pages = Page.select(Page.id, Page.job, Url.hash).join(Url, on=(Url.id == Page.url))
-    return pages.where(after).order_by(Page.id).limit(slot("limit"))
-
-
+_KEY = (Url.hash, Page.job)
+_ordered = builds(
+    Url.select(*_KEY)
+    .join(Page, on=(Page.url == Url.id))
+    .where(Url.hash >= slot("hash"))
+    .where(peewee.Expression(peewee.Tuple(*_KEY), peewee.OP.GT, peewee.Tuple(slot("hash"), slot("job"))))
+    .order_by(*_KEY)
+    .limit(slot("limit"))
+)
+"""A window of the pages by the hash of their URL, which indices alone answer."""
+_pages_after = builds(
+    Page.select(Page.id, Page.job, Url.hash)
+    .join(Url, on=(Url.id == Page.url))
+    .where(Page.id > slot("after"))
+    .order_by(Page.id)
+    .limit(slot("limit"))
+)
 _find = pages_by_hash(Url.hash)
+
+
+def open_seen(settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> SeenIndex:
+    """The index, up to date with the table of pages. Raises StorageFailure for a filter that cannot be kept."""
+    match settings.kind:
+        case "database":
+            return SeenIndex(transaction, sorter)
+        case "memory":
+            return MemorySeen(transaction, sorter)
+        case "bloom":
+            return BloomSeen(transaction, sorter, settings)
+        case _:
+            assert_never(settings.kind)

@@ -1,17 +1,16 @@
-"""Segments as the database knows them (M): registered when they are written, consumed exactly once when loaded.
-
-The rest of a queue is saved as segments, too: its pages stay in the table with all they have, each in a stash named
-after its segment, until that is loaded again.
-"""
+"""Segments as the database knows them (M): registered when they are written, consumed exactly once when loaded. The
+rest of a queue is saved as segments, too: its pages stay in the table, each in a stash named after its segment, until
+that is loaded again."""
 
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import peewee
 
@@ -28,10 +27,10 @@ from tui_crawler.storage.crawl.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.crawl.stashes import put_aside
 from tui_crawler.storage.crawl.urls import pages_by_hash, url_ids
 from tui_crawler.storage.db import segment_files
-from tui_crawler.storage.db.claim import ZERO, Claim, is_pending, require
+from tui_crawler.storage.db.claim import STASHED, ZERO, Claim, is_pending, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.segment_files import Batch, final_path
-from tui_crawler.storage.db.statements import among, builds, columns, slot, updates
+from tui_crawler.storage.db.statements import builds, builds_among, columns, slot, updates
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Job, Origin, Page, Segment, Url
 from tui_crawler.storage.queue.sorter import Sorter, entry_of
@@ -40,7 +39,6 @@ _CHUNK = 256  # of values in one statement
 _LOADED_AT_ONCE = 2_048
 _TOKEN_MARK = "segment_token"  # noqa: S105  # no secret: it tells the segments of one database from those of others
 _BATCH_MARK = "segment_batch"
-_STASHED = peewee.SQL(str(PageStatus.STASHED.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,7 @@ class SegmentStore:
         return self.database.parent.absolute() / kept
 
 
-@dataclass(frozen=True, slots=True)
-class ReadySegment:
+class ReadySegment(NamedTuple):
     """A registered segment that was not consumed."""
 
     segment_id: int
@@ -99,12 +96,10 @@ def new_batch(transaction: Transaction, database: DatabasePlace) -> str:
 
 
 def tidy(transaction: Transaction, segment_store: SegmentStore, prefix: str) -> None:
-    """Finishes what batches that were killed have left: registered files get their names, others in the folder of
-    the shelf go. `prefix` is that of a batch of this database. Raises StorageFailure.
-    """
-    dead = segment_files.dead_parts(segment_store.place, prefix.rpartition("-")[0] + "-")
+    """Finish what killed batches have left: registered files get their names, others in the folder are removed.
+    `prefix` is that of a batch of this database. Raises StorageFailure."""
     registered = {row[0] for row in transaction.fetch(Segment.select(Segment.name))}
-    for part in dead:
+    for part in segment_files.dead_parts(segment_store.place, prefix.rpartition("-")[0] + "-"):
         path = part.with_name(part.name.removesuffix(segment_files.PART))
         if path.stem in registered:
             segment_files.publish(path)
@@ -117,17 +112,16 @@ def tidy(transaction: Transaction, segment_store: SegmentStore, prefix: str) -> 
 def register(transaction: Transaction, segment_store: SegmentStore, heads: Sequence[SegmentHead]) -> int:
     """Makes segments known that are written and not published yet; answers the highest id of all segments."""
     for head in heads:
-        _insert(transaction, head, segment_store.kept(segment_files.final_path(segment_store.place, head.name)), 0)
+        _insert(transaction, head, segment_store.kept(final_path(segment_store.place, head.name)), 0)
         note(transaction, "segment_saved", f"{head.name}: {head.urls} URLs", run_id=newest_run(transaction))
-    highest: int | None = transaction.fetch(Segment.select(peewee.fn.MAX(Segment.id)))[0][0]
-    return highest or 0
+    return int(transaction.fetch(Segment.select(peewee.fn.MAX(Segment.id)))[0][0] or 0)
 
 
 def waiting(transaction: Transaction, segment_store: SegmentStore) -> tuple[ReadySegment, ...]:
     """The segments that were not consumed, oldest first."""
-    columns = (Segment.id, Segment.name, Segment.digest, Segment.path)
-    rows = transaction.fetch(Segment.select(*columns).where(Segment.consumed_at == 0).order_by(Segment.id))
-    return tuple(ReadySegment(row[0], row[1], row[2], segment_store.found(row[3])) for row in rows)
+    chosen = Segment.select(*columns(Segment, "id name digest path"))
+    rows = transaction.fetch(chosen.where(Segment.consumed_at == 0).order_by(Segment.id))
+    return tuple(ReadySegment(one, name, digest, segment_store.found(path)) for one, name, digest, path in rows)
 
 
 def whole(segment: ReadySegment) -> SegmentHead:
@@ -156,14 +150,11 @@ def job_ids(transaction: Transaction) -> dict[str, int]:
 
 
 def load(transaction: Transaction, claim: Claim, file: str) -> QueueChange:
-    """Takes the URLs of a segment into the queue; answers how many pages of which origin are new, or are back.
+    """Take the URLs of a segment into the queue; return how many pages of which origin are new, or are back.
 
-    Pages go to the job that the segment names, without such a job to that of the run. An origin that is new here joins
-    the run as one that was added. One that takes no part because the configuration has left it out stays out: its
-    pages are kept, and not among those answered.
-
-    Raises BadSegment for no segment, a damaged one, one of a newer format, or one that was consumed before.
-    """
+    Pages go to the job that the segment names, else to that of the run. A new origin joins the run as an added one. One
+    that the configuration has left out stays out: its pages are kept, and not returned. Raises BadSegment for no
+    segment, a damaged one, one of a newer format, or one that was consumed before."""
     require(transaction, claim)
     path = Path(file)
     if transaction.fetch(Segment.select(Segment.id).where(Segment.name == path.stem)):
@@ -173,15 +164,13 @@ def load(transaction: Transaction, claim: Claim, file: str) -> QueueChange:
     job_id = job_ids(transaction).get(clean(head.job), claim.job_id)
     loaded = _unstash(transaction, job_id, head.name)
     for entries in segment_files.read_pages(path, _LOADED_AT_ONCE):
-        for origin, count in _queue(transaction, claim, job_id, entries).items():
-            loaded[origin] = loaded.get(origin, 0) + count
+        loaded.update(_queue(transaction, claim, job_id, entries))
     taking_part = {name: count for name, count in loaded.items() if _takes_part(transaction, claim, name)}
     consumed = {Segment.consumed_at: transaction.now}
     if not transaction.fetch(Segment.update(consumed).where(Segment.name == head.name).returning(Segment.id)):
         _insert(transaction, head, "", transaction.now)
-    message = f"{head.name}: {sum(loaded.values())} of {head.urls} URLs"
-    left_out = sum(loaded.values()) - sum(taking_part.values())
-    if left_out:
+    message = f"{head.name}: {loaded.total()} of {head.urls} URLs"
+    if left_out := loaded.total() - sum(taking_part.values()):
         message += f"; {left_out} of them are of origins that are no longer configured"
     note(transaction, "segment_loaded", message, run_id=claim.run_id)
     return QueueChange(tuple(sorted(taking_part.items())))
@@ -194,36 +183,25 @@ def _publish(path: Path) -> None:
 
 
 def _insert(transaction: Transaction, head: SegmentHead, path: str, consumed_at: int) -> None:
-    values = {
-        Segment.name: head.name,
-        Segment.digest: head.digest,
-        Segment.urls: head.urls,
-        Segment.created_at: head.created_at,
-        Segment.consumed_at: consumed_at,
-        Segment.path: path,
-    }
-    transaction.execute(Segment.insert(values))
+    known = {"name": head.name, "digest": head.digest, "urls": head.urls, "created_at": head.created_at}
+    transaction.execute(Segment.insert(path=path, consumed_at=consumed_at, **known))
 
 
 def _refuse_consumed(transaction: Transaction, head: SegmentHead, path: Path) -> None:
     """Raises BadSegment for a segment that was loaded before, or that is not the one registered under its name."""
-    columns = (Segment.digest, Segment.consumed_at)
-    rows = transaction.fetch(Segment.select(*columns).where(Segment.name == head.name))
-    if not rows:
-        return
-    digest, consumed_at = rows[0]
-    if digest != head.digest:
-        raise BadSegment(f"{path}: another segment is known by its name, {head.name}")
-    if consumed_at:
-        at = datetime.fromtimestamp(consumed_at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        raise BadSegment(f"{path}: segment {head.name} was loaded already, {at}")
+    known = Segment.select(Segment.digest, Segment.consumed_at).where(Segment.name == head.name)
+    for digest, consumed_at in transaction.fetch(known):
+        if digest != head.digest:
+            raise BadSegment(f"{path}: another segment is known by its name, {head.name}")
+        if consumed_at:
+            at = datetime.fromtimestamp(consumed_at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+            raise BadSegment(f"{path}: segment {head.name} was loaded already, {at}")
 
 
-def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequence[SegmentPage]) -> dict[str, int]:
+def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequence[SegmentPage]) -> Counter[str]:
     pages = [replace(entry.page, seed=False) for entry in entries]
     ids = url_ids(transaction, {page.url_hash: clean(page.url) for page in pages})
-    source = Source(job_id, None, transaction.now)
-    counts, moves = queue_pages(transaction, claim, source, pages, ids)
+    counts, moves = queue_pages(transaction, claim, Source(job_id, None, transaction.now), pages, ids)
     move_counters(transaction, job_id, moves)
     parents = {url_hash(clean(entry.found_on)) for entry in entries if entry.found_on}
     known: dict[int, int] = dict(transaction.all_among(_find_ids, sorted(parents), job_id))
@@ -238,14 +216,9 @@ def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequenc
 
 def _takes_part(transaction: Transaction, claim: Claim, origin: str) -> bool:
     row = origins.ensure(transaction, origin)
-    if row.participates:
-        return True
-    joined: str = transaction.fetch(Origin.select(Origin.joined).where(Origin.id == row.id))[0][0]
-    if joined:
-        return False
-    origins.join(transaction, claim, row, "added")
-    origins.start_afresh(transaction, claim, row.id)
-    return True
+    if not row.participates and not row.joined:
+        origins.join(transaction, claim, row, "added")
+    return bool(row.participates or not row.joined)
 
 
 def stash_name(segment: str) -> str:
@@ -253,25 +226,18 @@ def stash_name(segment: str) -> str:
     return f"segment:{segment}"
 
 
-def _unstash(transaction: Transaction, job_id: int, segment: str) -> dict[str, int]:
-    """The pages that this segment has kept aside are READY again; answers how many of which origin."""
-    stash = stash_name(segment)
-    kept = (Page.job == job_id) & (Page.stash == stash) & (Page.status == _STASHED)
-    state = (Page.attempts_remaining, Page.last_exit_code, Page.beyond_depth)
-    counted = (
-        Page.select(Page.origin, Origin.origin, *state, peewee.fn.COUNT(Page.id))
-        .join(Origin, on=(Origin.id == Page.origin))
-        .where(kept)
-        .group_by(Page.origin, Origin.origin, *state)
-    )
-    counts: dict[str, int] = {}
-    moves = CounterChanges()
-    for origin_id, origin, *values, count in transaction.fetch(counted):
-        change = tally_of(PageStatus.READY, *values).minus(tally_of(PageStatus.STASHED, *values))
-        moves.add(origin_id, change, count)
-        counts[origin] = counts.get(origin, 0) + count
-    ready = {Page.status: PageStatus.READY.value, Page.stash: "", Page.ignored_run: 0}
-    transaction.execute(Page.update(ready).where(kept))
+def _unstash(transaction: Transaction, job_id: int, segment: str) -> Counter[str]:
+    """The pages that this segment has kept aside are READY again; return how many of which origin."""
+    kept = (Page.job == job_id) & (Page.stash == stash_name(segment)) & (Page.status == STASHED)
+    alike = (Page.origin, Origin.origin, *columns(Page, "attempts_remaining last_exit_code beyond_depth"))
+    counted = Page.select(*alike, peewee.fn.COUNT(Page.id)).join(Origin, on=(Origin.id == Page.origin))
+    counts, moves = Counter[str](), CounterChanges()
+    for origin_id, origin, *state, count in transaction.fetch(counted.where(kept).group_by(*alike)):
+        ready, stashed = (tally_of(status, *state) for status in (PageStatus.READY, PageStatus.STASHED))
+        moves.add(origin_id, ready.minus(stashed), count)
+        counts[origin] += count
+    ready_now = {Page.status: PageStatus.READY.value, Page.stash: "", Page.ignored_run: 0}
+    transaction.execute(Page.update(ready_now).where(kept))
     move_counters(transaction, job_id, moves)
     return counts
 
@@ -286,9 +252,8 @@ _set_found_on = updates(
 
 @dataclass(slots=True)
 class PendingSegments:
-    """The pages that are pending, on their way into segments: `prepare` writes the files, calling it does the rest in
-    a transaction; then `publish`, and at the end `close`. Raises StorageFailure.
-    """
+    """The pending pages on their way into segments: `prepare` writes the files, calling it does the rest in a
+    transaction; then `publish`, and at the end `close`. Raises StorageFailure."""
 
     _claim: Claim
     _segment_store: SegmentStore
@@ -338,8 +303,7 @@ class PendingSegments:
 
 
 def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int, SegmentPage]]:
-    """Every page pending at an origin of this run, with its job; where several workers crawl it, at those of this
-    one."""
+    """Every page pending at the origins of this run (of this worker, if there are several), with its job."""
     mine = Origin.participates == 1
     if claim.shared:
         mine &= Origin.session_id == claim.session_id
@@ -353,23 +317,14 @@ def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int
 _IS_OPEN = is_pending(Page) & (Page.external == ZERO)
 
 
-def _pages(size: int) -> Any:
-    parent, parent_url = Page.alias("parent"), Url.alias("parent_url")
-    chosen = (
-        Page.job,
-        Url.href,
-        Url.hash,
-        *columns(Page, "depth nice redirect_hops item_pattern force not_before sitemap lastmod"),
-        parent_url.href,
-    )
-    return (
-        Page.select(*chosen)
-        .join(Url, on=(Url.id == Page.url))
-        .join_from(Page, parent, peewee.JOIN.LEFT_OUTER, on=(parent.id == Page.found_on))
-        .join_from(parent, parent_url, peewee.JOIN.LEFT_OUTER, on=(parent_url.id == parent.url))
-        .where(among(Page.id, size))
-    )
-
-
+_Parent, _ParentUrl = Page.alias("parent"), Url.alias("parent_url")
+_KEPT = columns(Page, "depth nice redirect_hops item_pattern force not_before sitemap lastmod")
+_pages = builds_among(
+    Page.select(Page.job, Url.href, Url.hash, *_KEPT, _ParentUrl.href)
+    .join(Url, on=(Url.id == Page.url))
+    .join_from(Page, _Parent, peewee.JOIN.LEFT_OUTER, on=(_Parent.id == Page.found_on))
+    .join_from(_Parent, _ParentUrl, peewee.JOIN.LEFT_OUTER, on=(_ParentUrl.id == _Parent.url)),
+    Page.id,
+)
 _find_ids = pages_by_hash(Url.hash, Page.id)
 _open_ids = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & _IS_OPEN))

@@ -1,7 +1,5 @@
-"""A scratch database for more URLs than fit into memory: it merges what was found twice, and sorts.
-
-It is a temporary file of SQLite's own, which nobody else sees and which is gone when it is closed or its process ends.
-"""
+"""A scratch database for more URLs than fit into memory: it merges what was found twice, and sorts. It is a temporary
+file of SQLite's own, removed when it is closed or its process ends."""
 # ruff: noqa: S608  # the column lists are those of this module
 
 from __future__ import annotations
@@ -14,20 +12,20 @@ from typing import Any
 from tui_crawler.domain.records.page import NewPage
 from tui_crawler.domain.records.segment import SegmentPage
 
-_CACHE_KIB = 16_384
 _CHUNK = 400  # of keys in one statement
 _TABLES = """
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE;
 CREATE TABLE found (job INTEGER, key INTEGER, origin TEXT, rest TEXT, depth INTEGER, nice INTEGER, hops INTEGER,
     pattern TEXT, force INTEGER, not_before INTEGER, sitemap INTEGER, lastmod INTEGER, found_on TEXT);
 CREATE UNIQUE INDEX found_key ON found (job, key);
 CREATE TABLE pending (job INTEGER, key INTEGER, PRIMARY KEY (job, key)) WITHOUT ROWID;
 CREATE TABLE visited (page_id INTEGER PRIMARY KEY, read_at INTEGER, document INTEGER);
 """
-_REST = "depth, nice, hops, pattern, force, not_before, sitemap, lastmod, found_on"
-
 _KEPT = ("depth", "nice", "redirect_hops", "item_pattern", "force", "not_before", "sitemap", "lastmod")
 _page_values = attrgetter(*_KEPT)
 """The fields of a page that stand in these columns, but the last."""
+
+_INSERT = f"INSERT OR IGNORE INTO found VALUES ({', '.join('?' * (len(_KEPT) + 5))})"
 
 
 def entry_of(url: str, key: int, origin: str, values: Sequence[Any]) -> SegmentPage:
@@ -44,10 +42,7 @@ class Sorter:
 
     def __init__(self) -> None:
         self._scratch = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._scratch.executescript(
-            f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -{_CACHE_KIB};"
-            f"PRAGMA temp_store = FILE; {_TABLES}"
-        )
+        self._scratch.executescript(_TABLES)
         self._scratch.execute("BEGIN")
 
     def close(self) -> None:
@@ -55,13 +50,11 @@ class Sorter:
         self._scratch.close()
 
     def add(self, job_id: int, entry: SegmentPage) -> bool:
-        """Takes a URL of a job; answers whether it is the first of its kind. Of several the lowest depth (with who
-        found it there), nice and number of hops are kept, and the newest `lastmod`."""
+        """Take a URL of a job; return whether it is new. Else keep the lowest depth, nice and hops, the newest
+        `lastmod`."""
         page, found_on = entry.page, entry.found_on
         key = (job_id, page.url_hash, page.origin, page.url[len(page.origin) :])
-        values = (*key, *_page_values(page), found_on)
-        places = ", ".join("?" * len(values))
-        inserted = self._scratch.execute(f"INSERT OR IGNORE INTO found VALUES ({places})", values).rowcount == 1
+        inserted = self._scratch.execute(_INSERT, (*key, *_page_values(page), found_on)).rowcount == 1
         if not inserted:
             self._scratch.execute(
                 "UPDATE found SET found_on = CASE WHEN :depth < depth THEN :found_on ELSE found_on END,"
@@ -74,7 +67,7 @@ class Sorter:
 
     def entries(self) -> Iterator[tuple[int, SegmentPage]]:
         """The URLs with the ids of their jobs, in the order of job, origin, URL."""
-        rows = self._scratch.execute(f"SELECT job, key, origin, rest, {_REST} FROM found ORDER BY job, origin, rest")
+        rows = self._scratch.execute("SELECT * FROM found ORDER BY job, origin, rest")
         for job_id, key, origin, rest, *values in rows:
             yield job_id, entry_of(origin + rest, key, origin, values)
 
@@ -102,8 +95,7 @@ class Sorter:
         return found
 
     def visit(self, page_id: int, read_at: int, *, document: bool) -> bool:
-        """Notes a page whose links were taken as it gave them at that time (epoch ms), with or without a document;
-        False when it was noted before."""
+        """Note a page whose links were taken as of that time (epoch ms); return whether it is new."""
         query = "INSERT OR IGNORE INTO visited VALUES (?, ?, ?)"
         return self._scratch.execute(query, (page_id, read_at, document)).rowcount == 1
 

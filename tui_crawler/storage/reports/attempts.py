@@ -13,7 +13,7 @@ from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.storage.db.reader import Reader, RowMapper, SubjectReports, among, headers_of, selected
 from tui_crawler.storage.drivers.driver import Row
-from tui_crawler.storage.reports.jobs import OriginReports
+from tui_crawler.storage.reports.jobs import JobReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
 
 _HISTORY = 200
@@ -28,8 +28,6 @@ FROM {asked} JOIN origin o ON o.id = a.origin_id JOIN url u ON u.id = r.url_id
 ORDER BY r.sent_at, r.id"""
 """Requests in the order in which they were sent; `asked` joins attempts `a` and requests `r`."""
 
-_ASKED = "request r JOIN attempt a ON a.id = r.attempt_id"
-
 _BY_RULES = (ExitCode.blocked_url_by_local_policy, ExitCode.blocked_by_exclusion_list, ExitCode.skipped_by_rule)
 
 _REFUSED = f"""SELECT r.exit_code, r.decided_by, r.message, r.number AS count, a.ended_at AS last_at,
@@ -42,11 +40,6 @@ FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newe
 JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""
 
 
-def attempts_of_url(reader: Reader, url_id: int, limit: int) -> tuple[AttemptView, ...]:
-    """The attempts for one URL, newest first."""
-    return reader.records(ATTEMPT, f"{ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?", (url_id, limit))
-
-
 def attempts_of_page(reader: Reader, url_hash: int, page_id: int | None, limit: int) -> tuple[AttemptView, ...]:
     """The attempts for one URL that are of this page or of none (robots.txt, link checks), newest first."""
     of_page = "a.url_id = (SELECT id FROM url WHERE hash = ?) AND (a.page_id IS NULL OR a.page_id = ?)"
@@ -56,7 +49,8 @@ def attempts_of_page(reader: Reader, url_hash: int, page_id: int | None, limit: 
 
 def sent_requests(reader: Reader, run: int | None = None) -> Iterator[SentRequest]:
     """Every request of the log (None) or of a run, in the order in which they were sent, for `domain.audit.audit`."""
-    asked = _ASKED if run is None else f"{_ASKED} AND a.run_id = {int(run)}"
+    of_run = "" if run is None else f" AND a.run_id = {int(run)}"
+    asked = f"request r JOIN attempt a ON a.id = r.attempt_id{of_run}"
     return map(sent_request, reader.stream(SENT.format(asked=asked)))
 
 
@@ -69,7 +63,7 @@ def sent_request(row: Row) -> SentRequest:
 
 
 _REQUEST = RowMapper(RequestRecord, request_headers=headers_of, response_headers=headers_of)
-_RESULT, _REFUSALS = RowMapper(AttemptResult), RowMapper(RefusalCount, exit_code=exit_name)
+_REFUSALS = RowMapper(RefusalCount, exit_code=exit_name)
 
 
 class AttemptReports(SubjectReports):
@@ -82,7 +76,7 @@ class AttemptReports(SubjectReports):
     def results(self, attempt_id: int) -> tuple[AttemptResult, ...]:
         """The typed results of an attempt (B), by type."""
         text = "SELECT type, value FROM attempt_result WHERE attempt_id = ? ORDER BY type"
-        return self._reader.records(_RESULT, text, (attempt_id,))
+        return self._reader.records(AttemptResult, text, (attempt_id,))
 
     def refusal_counts(self, limit: int) -> RefusalCounts:
         """What rules refused among the newest `limit` attempts, in groups of the same words, the most frequent
@@ -96,7 +90,7 @@ class AttemptReports(SubjectReports):
         changed = ("a.patience_after < a.patience_before", "a.delay_ms_after != a.delay_ms_before")
         texts = (f"{ATTEMPTS} WHERE {OF_ORIGIN} AND {one} ORDER BY a.id DESC LIMIT ?" for one in changed)
         patience, delays = (self._reader.records(ATTEMPT, text, (origin, _HISTORY)) for text in texts)
-        return OriginHistory(patience, delays, OriginReports(self._reader).refused(origin))
+        return OriginHistory(patience, delays, JobReports(self._reader).refused(origin))
 
     def attempts_for_audit(self) -> Iterator[SentRequest]:
         """Every request of the log in the order in which they were sent, streamed."""

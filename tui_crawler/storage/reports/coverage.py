@@ -95,21 +95,17 @@ class CoverageReports(SubjectReports):
         pages_refused, links_refused, same = read(_BLOCKED), read(_LINKS), read(_SAME)
         groups = [refused_group(row[0], exit_name(row[1]), *row[2:5]) for row in pages_refused]
         groups += [refused_group(*row[:5]) for row in links_refused]
-        names = ("crawled", "failed", "refused", "truncated", "not_canonical")
-        blocked = int(pages_refused[0][6]) if pages_refused else 0
-        counts = (
-            done,
-            sum(pages for _, pages in failed),
-            blocked,
-            sum(pages for _, pages in cuts),
-            number(_NOT_CANONICAL),
-        )
+        groups.sort(key=lambda one: (-one.count, one.origin, one.reason, one.decided_by))
         coverage = Coverage(
             run,
-            pages=dict(zip(names, counts, strict=True)),
-            refused=tuple(
-                sorted(groups, key=lambda one: (-one.count, one.origin, one.reason, one.decided_by))[:LISTED]
-            ),
+            pages={
+                "crawled": done,
+                "failed": sum(pages for _, pages in failed),
+                "refused": int(pages_refused[0][6]) if pages_refused else 0,
+                "truncated": sum(pages for _, pages in cuts),
+                "not_canonical": number(_NOT_CANONICAL),
+            },
+            refused=tuple(groups[:LISTED]),
             refused_total=sum(rows[0][5] for rows in (pages_refused, links_refused) if rows),
             failures={code: pages for id_, pages in failed if (code := code_of(id_)) is not None},
             ends=dict(map(tuple, read(_ENDS))),
@@ -133,10 +129,8 @@ class CoverageReports(SubjectReports):
 
     def _with_seeds(self, coverage: Coverage) -> Coverage:
         seeds = self._reader.all(_SEEDS)
-        good = {
-            origin
-            for (origin,) in self._reader.all(f"SELECT o.origin FROM origin o WHERE {_CRAWLED} AND {HAS_DOCUMENT}")
-        }
+        with_documents = f"SELECT o.origin FROM origin o WHERE {_CRAWLED} AND {HAS_DOCUMENT}"
+        good = {origin for (origin,) in self._reader.all(with_documents)}
         ends = self._ends({row[0]: (row[0], row[1], row[3], row[5]) for row in seeds if row[3] in LEADS})
         found, emptied = [], dict[str, bool]()
         for page, url, origin, code, status, finish, _ in seeds:

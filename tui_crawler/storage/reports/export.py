@@ -17,7 +17,8 @@ from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 
 import zstandard
 
@@ -156,43 +157,33 @@ ORDER BY l.kind, l.to_url_id"""
 
 
 def _conditions(narrowing: Narrowing, origin: str, exit_code: str, since: str) -> tuple[list[str], list[int | str]]:
-    conditions: list[str] = []
-    values: list[int | str] = []
-    if narrowing.origin:
-        conditions.append(f"{origin} = (SELECT id FROM origin WHERE origin = ?)")
-        values.append(narrowing.origin)
-    if narrowing.exit_code:
-        conditions.append(f"{exit_code} = ?")
-        values.append(ExitCode[narrowing.exit_code].value)
-    if narrowing.since is not None:
-        conditions.append(f"{since} >= ?")
-        values.append(narrowing.since)
-    return conditions, values
+    code = ExitCode[narrowing.exit_code].value if narrowing.exit_code else None
+    asked: tuple[tuple[str, int | str | None], ...] = (
+        (f"{origin} = (SELECT id FROM origin WHERE origin = ?)", narrowing.origin or None),
+        (f"{exit_code} = ?", code),
+        (f"{since} >= ?", narrowing.since),
+    )
+    chosen = [(condition, value) for condition, value in asked if value is not None]
+    return [condition for condition, _ in chosen], [value for _, value in chosen]
 
 
 def _windows(reader: Reader, text: str, values: Sequence[int | str], last_key: str) -> Iterator[list[Row]]:
+    """Rows without their key, in lists that end with the last row of a key once there are enough of them."""
     after, last = 0, reader.all(last_key)[0][0] or 0
     while after < last:
+        window, chars = list[Row](), 0
         with closing(reader.stream(text, (after, last, *values))) as rows:
-            window, reached = _window(rows)
+            for key, of_key in groupby(rows, itemgetter(0)):
+                for row in of_key:
+                    window.append(row[1:])
+                    chars += sum(len(cell) for cell in row if isinstance(cell, str))
+                after = key
+                if len(window) >= WINDOW_ROWS or chars >= _WINDOW_CHARS:
+                    break
+            else:
+                after = last
         if window:
             yield window
-        after = last if reached is None else reached
-
-
-def _window(rows: Iterator[Row]) -> tuple[list[Row], int | None]:
-    """Rows without their key until there are enough of them, and the last key; None: there are no more."""
-    window: list[Row] = []
-    chars = 0
-    key = None
-    for row in rows:
-        if key != row[0]:
-            if key is not None and (len(window) >= WINDOW_ROWS or chars >= _WINDOW_CHARS):
-                return window, key
-            key = row[0]
-        window.append(row[1:])
-        chars += sum(len(cell) for cell in row if isinstance(cell, str))
-    return window, None
 
 
 def _bodies(

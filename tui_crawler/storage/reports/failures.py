@@ -1,12 +1,14 @@
 """Reports on failed pages: in groups, counted on demand up to a bound, and the pages of one group in windows."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
+from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -98,16 +100,11 @@ JOIN page f ON f.id = g.first_id JOIN url u ON u.id = f.url_id JOIN origin o ON 
 ORDER BY g.first_id"""
 """Failed pages, those alike counted together: columns as in `_COLUMNS`, of the first of them."""
 _ALONE = f"""SELECT *, last_crawled_at, last_crawled_at / {SPAN_MS}, CASE WHEN last_crawled_at > ? THEN 1 ELSE 0 END, 1
-FROM (SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?) f"""  # noqa: S608  constants only
+FROM (SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?) f"""
 """The same columns, each page alone."""
 
 GroupKey = Sequence[tuple[str, str]]
 """What makes a group: names out of GROUPINGS, and values."""
-
-
-def _now(at: int) -> tuple[int, int]:
-    """When the present span of five minutes is, as its number, and when the last five minutes began (epoch ms)."""
-    return at // SPAN_MS, at - SPAN_MS
 
 
 class _Failed(NamedTuple):
@@ -141,7 +138,7 @@ class _Group:
     origins: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: _Failed, span: int) -> None:
-        """Some pages more, that are alike; `span` is the present one."""
+        """Add pages that are alike; `span` is the number of the present five minutes."""
         number = row.number
         self.count += number
         self.recoverable += number * recovers(row.status, row.attempts_remaining, row.exit_code, row.http_status)
@@ -151,11 +148,13 @@ class _Group:
         if 0 <= span - row.span < TREND_SPANS:
             self.trend[row.span - span - 1] += number
 
+    def view(self, key: tuple[tuple[str, str], ...]) -> FailureGroup:
+        more = {"trend": tuple(self.trend), "origins": tuple(self.origins.most_common())}
+        return FailureGroup(key, **{one.name: getattr(self, one.name) for one in fields(self)} | more)
+
     def join(self, other: _Group) -> None:
-        self.count += other.count
-        self.recoverable += other.recoverable
-        self.recent += other.recent
-        self.found += other.found
+        for name in ("count", "recoverable", "recent", "found"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_at, self.last_at = min(self.first_at, other.first_at), max(self.last_at, other.last_at)
         self.trend = [one + more for one, more in zip(self.trend, other.trend, strict=True)]
         self.origins.update(other.origins)
@@ -184,11 +183,10 @@ def _gather_titles(groups: dict[tuple[str, ...], _Group], place: int) -> None:
             beside.setdefault((*key[:place], titles, *key[place + 1 :]), []).append(key)
     for titles_key, keys in beside.items():
         if titles_key in groups or len(keys) >= MANY_NAMES:
-            first, *others = ([titles_key] if titles_key in groups else []) + keys
-            whole = groups.pop(first)
-            for key in others:
-                whole.join(groups.pop(key))
-            groups[titles_key] = whole
+            first, *others = [groups.pop(key) for key in (titles_key, *keys) if key in groups]
+            for other in others:
+                first.join(other)
+            groups[titles_key] = first
 
 
 def _looked_through(
@@ -216,7 +214,7 @@ def _way(key: GroupKey) -> tuple[str, list[Any]]:
     for name, value in key:
         if name in _INDEXED:
             conditions.append(_INDEXED[name])
-            values.append(_code_of(value) if name == "exit_code" else value)
+            values.append(_code_number(value) if name == "exit_code" else value)
     return " AND ".join(conditions), values
 
 
@@ -225,6 +223,10 @@ def _judged(key: GroupKey) -> GroupKey:
     a query might pass over any number of pages."""
     served = {"origin"} if "origin" in dict(key) else _INDEXED.keys()
     return [(name, value) for name, value in key if name not in served]
+
+
+def _code_number(name: str) -> int | None:
+    return int(name) if name.isdecimal() else getattr(ExitCode.__members__.get(name), "value", None)
 
 
 def _belongs(row: _Failed, judged: GroupKey) -> bool:
@@ -242,17 +244,8 @@ def _holds(row: _Failed, sought: Sequence[str]) -> bool:
     return all(text in said for text in sought)
 
 
-_ALIKE = ("count", "recoverable", "sample_url", "first_at", "last_at", "recent", "found")
-
-
-def _code_of(name: str) -> int | None:
-    if name.isdecimal():
-        return int(name)
-    return ExitCode[name].value if name in ExitCode.__members__ else None
-
-
 _INDEXED = {"exit_code": "p.last_exit_code = ?", "origin": OF_ORIGIN}
-_MAKERS: dict[str, Callable[[_Failed], str]] = {
+_MAKERS: Mapping[str, Callable[[_Failed], str]] = {
     "exit_code": lambda row: exit_name(row.exit_code),
     "origin": attrgetter("origin"),
     "pattern": lambda row: path_pattern(row.url, row.origin),
@@ -263,12 +256,6 @@ _MAKERS: dict[str, Callable[[_Failed], str]] = {
 
 class FailureReports(SubjectReports):
     """Failed pages in groups, and those of one group."""
-
-    def failure_groups(
-        self, by: Sequence[str] = ("exit_code",), limit: int | None = 200_000
-    ) -> tuple[FailureGroup, ...]:
-        """The groups that `failure_count` tells."""
-        return self.failure_count(by, limit).groups
 
     def failure_count(
         self,
@@ -285,30 +272,21 @@ class FailureReports(SubjectReports):
             raise ValueError(f"cannot group by {', '.join(unknown)} (known: {', '.join(GROUPINGS)})")
         makers = [_MAKERS[name] for name in by]
         groups: dict[tuple[str, ...], _Group] = {}
-        span, since = _now(self._now() if now is None else now)
-        looked_at = 0
-        alike = self._reader.stream(_counted(by, sought), (since, EVERY if limit is None else limit))
+        at, looked_at = self._now() if now is None else now, 0
+        alike = self._reader.stream(_counted(by, sought), (at - SPAN_MS, EVERY if limit is None else limit))
         for row in map(_Failed._make, alike):
             looked_at += row.number
             key = tuple(make(row) for make in makers)
             group = groups.get(key)
             if group is None:
                 group = groups[key] = _Group(row.url, row.at)
-            group.add(row, span)
+            group.add(row, at // SPAN_MS)
             group.found += bool(sought) and _holds(row, sought)
         if "pattern" in by:
             _gather_titles(groups, by.index("pattern"))
         largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
         failed = self._reader.number("SELECT COALESCE(SUM(failed), 0) FROM origin")
-        found = tuple(
-            FailureGroup(
-                tuple(zip(by, key, strict=True)),
-                trend=tuple(group.trend),
-                origins=tuple(group.origins.most_common()),
-                **{name: getattr(group, name) for name in _ALIKE},
-            )
-            for key, group in largest
-        )
+        found = tuple(group.view(tuple(zip(by, key, strict=True))) for key, group in largest)
         return FailureCount(found, looked_at, failed)
 
     def failure_pages(
@@ -322,7 +300,7 @@ class FailureReports(SubjectReports):
 
     def page_past(self, page_id: int) -> dict[str, int | None]:
         """What `v_page` has of a page and a `PageView` has not."""
-        row = self._reader.all(f"SELECT {PAGE_PAST} FROM page p WHERE p.id = ?", (page_id,))[0]  # noqa: S608  of constants
+        (row,) = self._reader.all(f"SELECT {PAGE_PAST} FROM page p WHERE p.id = ?", (page_id,))
         return dict(zip(("first_seen", "inlinks", "ok_status"), row, strict=True))
 
     def failure_window(
@@ -331,9 +309,7 @@ class FailureReports(SubjectReports):
         """Pages of one group by age, at most `limit`: those after a page id, or before it when `newest_first` (0: from
         the beginning), that hold all texts `sought` (casefolded) in URL or message. One window looks at LOOKED_AT pages
         at most; it says how far it came."""
-        ids: list[int] = []
-        judged = _judged(key)
-        looked_at, last_id, ended = 0, after_id, False
+        ids, judged, looked_at, last_id, ended = list[int](), _judged(key), 0, after_id, False
         size = _STEP if sought else limit + 1
         for row in _looked_through(self._reader, key, after_id, size, LOOKED_AT, newest_first=newest_first):
             if row is None:
@@ -353,11 +329,6 @@ class FailureReports(SubjectReports):
     def failure_urls(self, key: GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
         """URL and origin of pages of one group by age: at most `limit`, among the first LOOKED_AT of those that
         failed."""
-        found: list[tuple[str, str]] = []
-        judged = _judged(key)
-        for row in _looked_through(self._reader, key, 0, _STEP, LOOKED_AT):
-            if row is None or len(found) >= limit:
-                break
-            if _belongs(row, judged):
-                found.append((row.url, row.origin))
-        return tuple(found)
+        judged, rows = _judged(key), _looked_through(self._reader, key, 0, _STEP, LOOKED_AT)
+        found = ((row.url, row.origin) for row in rows if row is not None and _belongs(row, judged))
+        return tuple(islice(found, limit))

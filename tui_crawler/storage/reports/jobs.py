@@ -1,6 +1,5 @@
 """Reports on what is crawled and by whom: todo lists, exit codes, refusals; jobs, stashes, pages in limbo,
 segments, sessions, workers, validations."""
-
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
@@ -29,44 +28,7 @@ FROM page p JOIN url u ON u.id = p.url_id LEFT JOIN document d ON d.page_id = p.
 WHERE p.origin_id = (SELECT id FROM origin WHERE origin = ?) AND p.todo_order > 0
 ORDER BY p.todo_order LIMIT ?"""
 
-_RECENT_EXITS = """SELECT exit_code, SUM(count) FROM exit_minute
-WHERE origin_id = ? AND minute > ? GROUP BY exit_code"""
-
-_ADDED = "SELECT origin, start_path FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
-
-_PAGE, _LINKS = RowMapper(TodoView), RowMapper(RefusedView)
-
-
-class OriginReports(SubjectReports):
-    """Todo lists, exit codes and refusals."""
-
-    def todo(self, origin: str, limit: int = 200) -> tuple[TodoView, ...]:
-        """The first pages of an origin's todo list, in the order of its turns."""
-        return self._reader.records(_PAGE, _TODO, (origin, limit))
-
-    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
-        """How often each exit code ended an attempt of the newest run, and in the present minute and the four before
-        it up to `now` (epoch ms); most frequent first. An empty origin means all."""
-        reader = self._reader
-        origin_id = reader.origin_id(origin) if origin else ALL_ORIGINS
-        if origin and not origin_id:
-            return ()
-        of_run: dict[int, int] = dict(reader.all(EXITS_OF_RUN, (origin_id,)))
-        recent: dict[int, int] = dict(reader.all(_RECENT_EXITS, (origin_id, now // MINUTE_MS - RECENT_MINUTES)))
-        codes = [*of_run, *(code for code in recent if code not in of_run)]
-        return tuple(ExitCountView(exit_name(code), of_run.get(code, 0), recent.get(code, 0)) for code in codes)
-
-    def refused(self, origin: str = "") -> tuple[RefusedView, ...]:
-        """Links that filters refused, by reason, most frequent first."""
-        where, values = ("WHERE origin = ?", (origin,)) if origin else ("", ())
-        text = f"SELECT origin, reason, count, sample_url FROM v_refused {where} ORDER BY count DESC, origin, reason"
-        return self._reader.records(_LINKS, text, values)
-
-    def origins_added(self) -> dict[str, str]:
-        """The origins that take part in the newest run without being configured, with their start paths: added by hand,
-        by the whitelist, or by the redirect of a seed."""
-        return dict(self._reader.all(_ADDED))
-
+_RECENT_EXITS = "SELECT exit_code, SUM(count) FROM exit_minute WHERE origin_id = ? AND minute > ? GROUP BY exit_code"
 
 _JOBS = f"""SELECT {selected(JobView, "jobs", job="name", status=JOB_STATUS, depth="max_depth")}
 FROM (SELECT j.*, (SELECT COUNT(*) FROM page p WHERE p.status = 2 AND p.job_id = j.id) AS claimed FROM job j) AS jobs
@@ -92,49 +54,8 @@ _OF_SESSION = {"session_id": "s.id", "origins": f"CASE WHEN s.ended_at <> 0 THEN
 _SESSIONS = f"""SELECT {selected(SessionView, "s", **_OF_SESSION)}, s.machine, s.process_started_ms
 FROM session s ORDER BY s.id DESC LIMIT ?"""
 
-_JOB, _CLAIMED, _STASH = RowMapper(JobView), RowMapper(LimboView), RowMapper(StashView)
 _PROCESS = "ended_at host machine pid process_started_ms"
 _SESSION = RowMapper(SessionView, cpu_ms=From(_PROCESS, lambda ended, *own: None if ended else Owner(*own).cpu_ms()))
-
-
-class JobReports(SubjectReports):
-    """Jobs, pages that are claimed or put aside, segments, the processes of a crawl, what validators said."""
-
-    def jobs(self) -> tuple[JobView, ...]:
-        return self._reader.records(_JOB, _JOBS)
-
-    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
-        """Pages claimed for longer than `older_ms`, those in limbo for longest first."""
-        now = self._now()
-        return self._reader.records(_CLAIMED, _LIMBO, (now, now - older_ms))
-
-    def stashes(self) -> tuple[StashView, ...]:
-        """Every stash that holds pages or has a dripfeed; counts pages."""
-        return self._reader.records(_STASH, _STASHES)
-
-    def segments(self) -> tuple[SegmentRow, ...]:
-        """Every segment of URLs that was written or loaded (M), oldest first."""
-        from tui_crawler.domain.records.segment import SegmentRow  # noqa: PLC0415  only the offline mode has any
-
-        text = "SELECT name, digest, urls, created_at, consumed_at, path FROM segment ORDER BY id"
-        return self._reader.records(RowMapper(SegmentRow), text)
-
-    def sessions(self, limit: int) -> tuple[SessionView, ...]:
-        """The newest processes that hold, or held, the database, newest first."""
-        return self._reader.records(_SESSION, _SESSIONS, (limit,))
-
-    def validations(self, most: int) -> ValidationTotals:
-        """What validators said of the documents of the first `most` pages; reads them all."""
-        text = "SELECT validation_type, valid FROM v_page LIMIT ?"
-        said = Counter(
-            (kind, None if valid is None else bool(valid)) for kind, valid in self._reader.stream(text, (most,))
-        )
-        kinds = sorted({kind for kind, valid in said if valid is not None})
-        sums = tuple((kind, said[kind, True], said[kind, False]) for kind in kinds)
-        waiting = self._reader.number("SELECT COUNT(*) FROM document WHERE parsed_at < 0")
-        return ValidationTotals(said.total(), said.total() < most, sums, waiting)
-
-
 _WORKERS = """SELECT s.id AS session_id, s.worker AS name, s.wanted AS state, s.slots, s.in_flight, s.lease_ms, s.host,
     (SELECT COUNT(*) FROM origin o WHERE o.session_id = s.id AND o.participates = 1 AND o.finish_reason = ''
         AND o.free = 0) AS origins,
@@ -144,11 +65,73 @@ _WORKERS = """SELECT s.id AS session_id, s.worker AS name, s.wanted AS state, s.
 _WORKER = RowMapper(WorkerView, tags=lambda text: tuple(text.split()))
 
 
-class WorkerReports(SubjectReports):
-    """The workers that have not ended."""
+class JobReports(SubjectReports):
+    """Todo lists, exit codes and refusals; jobs, pages that are claimed or put aside, segments, the processes of a
+    crawl, what validators said."""
+
+    def todo(self, origin: str, limit: int = 200) -> tuple[TodoView, ...]:
+        """The first pages of an origin's todo list, in the order of its turns."""
+        return self._reader.records(TodoView, _TODO, (origin, limit))
+
+    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
+        """How often each exit code ended an attempt of the newest run, and in the present minute and the four before
+        it up to `now` (epoch ms); most frequent first. An empty origin means all."""
+        reader = self._reader
+        origin_id = reader.origin_id(origin) if origin else ALL_ORIGINS
+        if origin and not origin_id:
+            return ()
+        of_run: dict[int, int] = dict(reader.all(EXITS_OF_RUN, (origin_id,)))
+        recent: dict[int, int] = dict(reader.all(_RECENT_EXITS, (origin_id, now // MINUTE_MS - RECENT_MINUTES)))
+        codes = [*of_run, *(code for code in recent if code not in of_run)]
+        return tuple(ExitCountView(exit_name(code), of_run.get(code, 0), recent.get(code, 0)) for code in codes)
+
+    def refused(self, origin: str = "") -> tuple[RefusedView, ...]:
+        """Links that filters refused, by reason, most frequent first."""
+        where, values = ("WHERE origin = ?", (origin,)) if origin else ("", ())
+        text = f"SELECT origin, reason, count, sample_url FROM v_refused {where} ORDER BY count DESC, origin, reason"
+        return self._reader.records(RefusedView, text, values)
+
+    def origins_added(self) -> dict[str, str]:
+        """The origins that take part in the newest run without being configured, with their start paths: added by hand,
+        by the whitelist, or by the redirect of a seed."""
+        text = "SELECT origin, start_path FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
+        return dict(self._reader.all(text))
+
+    def jobs(self) -> tuple[JobView, ...]:
+        return self._reader.records(JobView, _JOBS)
+
+    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
+        """Pages claimed for longer than `older_ms`, those in limbo for longest first."""
+        now = self._now()
+        return self._reader.records(LimboView, _LIMBO, (now, now - older_ms))
+
+    def stashes(self) -> tuple[StashView, ...]:
+        """Every stash that holds pages or has a dripfeed; counts pages."""
+        return self._reader.records(StashView, _STASHES)
+
+    def segments(self) -> tuple[SegmentRow, ...]:
+        """Every segment of URLs that was written or loaded (M), oldest first."""
+        from tui_crawler.domain.records.segment import SegmentRow  # noqa: PLC0415  only the offline mode has any
+
+        text = "SELECT name, digest, urls, created_at, consumed_at, path FROM segment ORDER BY id"
+        return self._reader.records(SegmentRow, text)
+
+    def sessions(self, limit: int) -> tuple[SessionView, ...]:
+        """The newest processes that hold, or held, the database, newest first."""
+        return self._reader.records(_SESSION, _SESSIONS, (limit,))
+
+    def validations(self, most: int) -> ValidationTotals:
+        """What validators said of the documents of the first `most` pages; reads them all."""
+        text = "SELECT validation_type, valid FROM v_page LIMIT ?"
+        said = Counter(self._reader.stream(text, (most,)))
+        kinds = sorted({kind for kind, valid in said if valid is not None})
+        sums = tuple((kind, said[kind, 1], said[kind, 0]) for kind in kinds)
+        waiting = self._reader.number("SELECT COUNT(*) FROM document WHERE parsed_at < 0")
+        return ValidationTotals(said.total(), said.total() < most, sums, waiting)
 
     def workers(self) -> tuple[WorkerView, ...]:
-        """All of them, the oldest first. One that was killed is silent until another takes over what it held."""
+        """The workers that have not ended, the oldest first. One that was killed is silent until another takes over
+        what it held."""
         now = self._now()
         since = now - now % MINUTE_MS - MINUTE_MS
         found: list[WorkerView] = []

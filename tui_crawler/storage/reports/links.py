@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 
 from tui_crawler.domain.crawl.standing import Referral
 from tui_crawler.domain.history.site_audit import chains
 from tui_crawler.domain.records.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.records.page import EXTERNAL
-from tui_crawler.domain.records.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
+from tui_crawler.domain.records.page_view import BrokenLink, Hop, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.storage.db.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.db.views import IS_FRAME, LINK_KIND
@@ -50,7 +52,6 @@ NAMED_BY_REDIRECT = f"""SELECT {_NAMING}, r.source AS kind, 0 AS nofollow, p.red
     p.depth, r.seen_at AS first_seen_at, 1 AS redirect
 FROM redirect r JOIN page p ON p.id = r.page_id {_PAGES} WHERE r.to_url_id = ? LIMIT ?"""
 
-_LINK_VIEW, _REFERRAL = RowMapper(LinkView), RowMapper(Referral)
 _END = RowMapper(
     LinkEnd,
     link=From(
@@ -78,15 +79,13 @@ def outlinks(reader: Reader, page_id: int, limit: int | None = None) -> Iterator
 
 
 def _windows(reader: Reader, text: str, key: int, limit: int | None) -> Iterator[LinkView]:
-    left, after = limit, (0, "")
-    while left is None or left > 0:
-        size = WINDOW if left is None else min(WINDOW, left)
-        ends = link_ends(reader, text, key, after, size)
+    left, after = EVERY if limit is None else limit, (0, "")
+    while left > 0:
+        ends = link_ends(reader, text, key, after, min(WINDOW, left))
         yield from (end.link for end in ends)
-        if len(ends) < size:
+        if len(ends) < WINDOW:
             return
-        after = ends[-1].after
-        left = None if left is None else left - size
+        after, left = ends[-1].after, left - WINDOW
 
 
 def link_ends(reader: Reader, text: str, key: int, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
@@ -106,35 +105,31 @@ def outlink_count(reader: Reader, page_id: int, most: int = EVERY) -> int:
 
 def referrals(reader: Reader, url_id: int, limit: int) -> tuple[Referral, ...]:
     """Pages that name a URL by a link or a redirect, those nearest to a seed first; at most `limit` of each."""
-    found = (reader.records(_REFERRAL, text, (url_id, limit)) for text in (NAMED_BY_LINK, NAMED_BY_REDIRECT))
-    return tuple(
-        sorted(
-            (one for each in found for one in each), key=lambda one: (one.depth, one.first_seen_at, one.from_page_id)
-        )
-    )
+    found = (reader.records(Referral, text, (url_id, limit)) for text in (NAMED_BY_LINK, NAMED_BY_REDIRECT))
+    return tuple(sorted(chain(*found), key=attrgetter("depth", "first_seen_at", "from_page_id")))
 
 
-def path_from_seed(reader: Reader, page_id: int) -> tuple[tuple[LinkView, int], ...]:
-    """The shortest discovery path to a page, first step first, each with the depth it led to; none for a seed.
+def path_from_seed(reader: Reader, page_id: int) -> tuple[Hop, ...]:
+    """The shortest discovery path to a page, first step first; none for a seed.
 
     A page is never passed twice.
     """
-    steps: list[tuple[LinkView, int]] = []
+    steps: list[Hop] = []
     seen = {page_id}
     while len(steps) < _PATH:
         row = reader.one("SELECT found_on_page_id, url_id, depth FROM page WHERE id = ?", (page_id,))
         if row is None or row[0] is None or row[0] in seen:
             break
-        steps.append((_step(reader, row[0], row[1]), row[2]))
+        steps.append(_step(reader, *row))
         page_id = row[0]
         seen.add(page_id)
     return tuple(reversed(steps))
 
 
-def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
+def _step(reader: Reader, parent: int, url_id: int, depth: int) -> Hop:
     on_page = f"{_LINK} WHERE l.from_page_id = ? AND l.to_url_id = ? ORDER BY l.kind LIMIT 1"
-    if link := reader.record(_LINK_VIEW, on_page, (parent, url_id)):
-        return link
+    if link := reader.record(LinkView, on_page, (parent, url_id)):
+        return Hop(link.from_url, link.to_url, link.shown_kind, depth, link.first_seen_at)
     redirect = reader.one("SELECT source, seen_at FROM redirect WHERE page_id = ? AND to_url_id = ?", (parent, url_id))
     names = reader.one(  # a sitemap that is named by `link rel=sitemap` is no link
         "SELECT f.href, t.href, p.sitemap + (SELECT COALESCE(SUM(c.sitemap), 0) FROM page c WHERE c.url_id = t.id)"
@@ -143,10 +138,9 @@ def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
     )
     from_url, to_url, sitemap = names or ("", "", 0)
     kind, at = redirect or ("sitemap" if sitemap else "gone", 0)
-    return LinkView(from_url, to_url, kind, nofollow=False, text="", first_seen_at=at)
+    return Hop(from_url, to_url, kind, depth, at)
 
 
-_WINDOW = 500
 _READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)
 
 _OLDEST = """p.failed = 1
@@ -182,7 +176,7 @@ REDIRECTING = """SELECT f.id, f.href, r.source
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
 WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
 
-_CHAINED = """SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
+CHAINED = """SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
     CROSS JOIN page q ON q.url_id = t.id
 WHERE r.source <> 'canonical'
     AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
@@ -218,7 +212,6 @@ _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
 WHERE g.missing = 1"""
 
 COUNT_FRAGMENTS = f"SELECT COUNT(*) FROM (SELECT 1 {_MISSING} GROUP BY g.to_url_id, g.fragment) m"
-
 FRAGMENTS = f"""SELECT g.to_url_id, g.fragment, MIN(t.href), MIN(p.last_exit_code), MIN(p.last_http_status)
 {_MISSING} AND (g.to_url_id, g.fragment) > (?, ?)
 GROUP BY g.to_url_id, g.fragment ORDER BY g.to_url_id, g.fragment LIMIT ?"""
@@ -243,18 +236,14 @@ FROM arriving a JOIN page p ON p.url_id = a.url_id AND {among("p.last_exit_code"
     LEFT JOIN url f ON f.id = a.page_url_id ORDER BY 1, 2, 4"""
 """Fragments that arrive at a page by redirects: those of links to a URL that redirects, and those of redirects."""
 
-_REFERRER = RowMapper(Referrer)
-
-_COUNT_NAMING = "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
-
 
 def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
     """Fragments that links name and that their pages have not, in windows; each with at most `limit` of those links."""
-    after = (0, "")
-    while rows := reader.all(FRAGMENTS, (*after, _WINDOW)):
+    after, count = (0, ""), "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
+    while rows := reader.all(FRAGMENTS, (*after, WINDOW)):
         for url_id, fragment, href, code, http_status in rows:
-            first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
-            named_by = Referrers(first, reader.number(_COUNT_NAMING, (url_id, fragment)) - len(first))
+            first = reader.records(Referrer, NAMING, (url_id, fragment, limit))
+            named_by = Referrers(first, reader.number(count, (url_id, fragment)) - len(first))
             yield BrokenLink(href, exit_name(code), http_status, named_by, fragment)
         after = rows[-1][:2]
     yield from _missing_behind_redirects(reader, limit)
@@ -273,7 +262,7 @@ def _missing_behind_redirects(reader: Reader, limit: int) -> Iterator[BrokenLink
     for url_id, fragment, href, page_url_id, by_url, code, http_status, names in reader.all(_ARRIVING):
         if not lacks(names, fragment):
             continue
-        first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
+        first = reader.records(Referrer, NAMING, (url_id, fragment, limit))
         if page_url_id:
             links = referrers_of(reader, 0, page_url_id, limit).first
             first = tuple(replace(one, chain=(*one.chain, by_url)) for one in links)
@@ -287,33 +276,27 @@ def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Refer
     found: list[Referrer] = []
     seen, more = {url_id}, 0
     waiting: list[tuple[int, Referrer | None, tuple[str, ...]]] = [(url_id, None, ())]
-    for at, itself, chain in waiting:
-        links = [Referrer(url, kind, text, chain) for url, kind, text in reader.all(REFERRING, (at, limit))]
-        rows = reader.all(REDIRECTING, (at, limit + 1)) if len(chain) < _HOPS else []
+    for at, itself, way in waiting:
+        links = [Referrer(url, kind, text, way) for url, kind, text in reader.all(REFERRING, (at, limit))]
+        rows = reader.all(REDIRECTING, (at, limit + 1)) if len(way) < _HOPS else []
         hops = [row for row in rows if row[0] not in seen]
         seen.update(row[0] for row in hops)
-        waiting += [(row[0], Referrer(row[1], row[2], "", chain), (row[1], *chain)) for row in hops]
+        waiting += [(row[0], Referrer(row[1], row[2], "", way), (row[1], *way)) for row in hops]
         more += inlink_count(reader, at) - len(links) if len(links) == limit else 0
         found += links or ([itself] if itself and not hops else [])
         if len(found) > limit:
             break
-    named_by = tuple(found[:limit]) or reader.records(_REFERRER, LISTING, (page_id,))
+    named_by = tuple(found[:limit]) or reader.records(Referrer, LISTING, (page_id,))
     return Referrers(named_by, more + max(0, len(found) - limit))
 
 
-def redirect_paths(reader: Reader) -> tuple[list[list[int]], list[list[int]]]:
-    """Chains and loops of redirects, each as the ids of the pages passed."""
-    return chains(reader.stream(_CHAINED))
-
-
 def dead_ends(reader: Reader, limit: int, loops: Sequence[Sequence[int]]) -> Iterator[BrokenLink]:
-    """Redirects that lead to no page: loops (as `redirect_paths` has them), and chains longer than the limit."""
+    """Redirects that lead to no page: loops (ids of the pages passed), and chains longer than the limit."""
     for path in loops:
         pages = {row[0]: row[1:] for row in reader.all(f"{_LISTED} {among('p.id', path)}")}
         hrefs = [pages[page][1] for page in path]
         url_id, href, code, status, leaves = pages[path[0]]
-        named_by = referrers_of(reader, path[0], url_id, limit)
-        ways = (*hrefs[1:], href)
+        named_by, ways = referrers_of(reader, path[0], url_id, limit), (*hrefs[1:], href)
         yield BrokenLink(href, exit_name(code), status, named_by, external=leaves == EXTERNAL, leads_to=ways)
     for url_id, href, leaves in reader.all(_TOO_LONG):
         named_by = referrers_of(reader, 0, url_id, limit)
@@ -327,7 +310,7 @@ class LinkAuditReports(SubjectReports):
         """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
         external = pages.pop(EXTERNAL, 0)
-        ends = [one for one in dead_ends(self._reader, 1, redirect_paths(self._reader)[1]) if one.referrers.first]
+        ends = self._named_ends(1)
         led = sum(one.external for one in ends)
         counts = {"broken": sum(pages.values()) + len(ends) - led, "external": external + led}
         return counts | {"fragments": count_fragments(self._reader)}
@@ -337,8 +320,7 @@ class LinkAuditReports(SubjectReports):
         those that name it. `external`: also the URLs that leave the crawl. Then redirects without end, and fragments
         that are missing on their pages."""
         yield from self._named(BROKEN, limit, external)
-        ends = dead_ends(self._reader, limit, redirect_paths(self._reader)[1])
-        yield from (one for one in ends if one.referrers.first and (external or not one.external))
+        yield from (one for one in self._named_ends(limit) if external or not one.external)
         yield from broken_fragments(self._reader, limit)
 
     def walls(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
@@ -352,9 +334,13 @@ class LinkAuditReports(SubjectReports):
         found = {exit_name(code): number for code, number in self._reader.all(_NOT_ASKED)}
         return found | ({"redirect_not_followed": left} if left else {})
 
+    def _named_ends(self, limit: int) -> list[BrokenLink]:
+        _, loops = chains(self._reader.stream(CHAINED))
+        return [one for one in dead_ends(self._reader, limit, loops) if one.referrers.first]
+
     def _named(self, query: str, limit: int, external: bool) -> Iterator[BrokenLink]:
         after, without = 0, -1 if external else EXTERNAL
-        while rows := self._reader.all(query, (after, without, _WINDOW)):
+        while rows := self._reader.all(query, (after, without, WINDOW)):
             for page_id, url_id, href, code, http_status, leaves in rows:
                 named_by = referrers_of(self._reader, page_id, url_id, limit)
                 if named_by.first:
@@ -368,8 +354,8 @@ class LinkAuditReports(SubjectReports):
 
     def referrers(self, page_id: int, limit: int) -> Referrers:
         """Who names a page, the first `limit` of them."""
-        row = self._reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,))
-        return Referrers(()) if row is None else referrers_of(self._reader, page_id, row[0], limit)
+        (url_id,) = self._reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,)) or (0,)
+        return referrers_of(self._reader, page_id, url_id, limit)
 
     def kept_configs(self, run: int | None) -> list[tuple[int, str, str]]:
         """Start (epoch ms), configuration and its name of a run (None: the newest) and of those before it."""

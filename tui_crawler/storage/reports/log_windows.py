@@ -4,7 +4,6 @@ Problems and one origin are ways that an index serves: the rows on the way are c
 Only among these the rest is tried, of which no index knows: exit codes, events, a text. So no statement grows with the
 log.
 """
-
 # ruff: noqa: S608  # the SQL is made of constants of this program and of integers only
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.operator_view import ActionView, ActivityView
 from tui_crawler.domain.records.view import AttemptView, LogReach, LogStretch, LogTerms
-from tui_crawler.storage.db.reader import IdSpan, Reader, RowMapper, SubjectReports, among, selected
+from tui_crawler.storage.db.reader import IdSpan, Reader, Shape, SubjectReports, among, selected
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
 
 T = TypeVar("T")
@@ -28,8 +27,6 @@ ACTIVITY_OF_ORIGIN = "y.origin_id > 0 AND y.origin_id = (SELECT id FROM origin W
 
 _ACTIONS = f"""SELECT {selected(ActionView, "operator_action", action_id="id", applied="applied_at > 0")}
 FROM operator_action"""
-
-_EVENT, _ACTION = RowMapper(ActivityView), RowMapper(ActionView)
 
 _SEARCHED = ("u.href", "a.message", "a.kind", "a.decided_by", "a.cut", "COALESCE(d.title, '')")
 """Where a text may occur in an attempt, beside the name of its exit code and its HTTP status."""
@@ -81,26 +78,27 @@ class LogReports(SubjectReports):
             tried = ["y.event = ? AND y.message = ?" if message else "y.event = ?" for _, message in terms.events]
             search.conditions.append(f"({' OR '.join(tried) or '0 = 1'})")
             search.values += [value for pair in terms.events for value in pair if value]
-        return _window(self._reader, search, reach, _EVENT, lambda view: (view.activity_id, view.at))
+        return _window(self._reader, search, reach, ActivityView, lambda view: (view.activity_id, view.at))
 
     def activity(
         self, limit: int = 200, origin: str = "", after_id: int = 0, before_id: int = 0
     ) -> tuple[ActivityView, ...]:
         """The activity log, newest first: between two entries (0: no bound), at one origin or anywhere."""
         span = IdSpan(before_id, after_id, limit)
-        text = f"{ACTIVITY}{span.ending('y.id', *((ACTIVITY_OF_ORIGIN,) if origin else ()))}"
-        return self._reader.records(_EVENT, text, (*((origin,) if origin else ()), *span.values))
+        of_origin, values = ((ACTIVITY_OF_ORIGIN,), (origin,)) if origin else ((), ())
+        text = f"{ACTIVITY}{span.ending('y.id', *of_origin)}"
+        return self._reader.records(ActivityView, text, (*values, *span.values))
 
     def actions(
         self, limit: int = 200, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
     ) -> tuple[ActionView, ...]:
         """The operator journal, newest or oldest first: before and after an entry (0: no bound)."""
         span = IdSpan(before_id, after_id, limit, oldest_first)
-        return self._reader.records(_ACTION, f"{_ACTIONS}{span.ending('id')}", span.values)
+        return self._reader.records(ActionView, f"{_ACTIONS}{span.ending('id')}", span.values)
 
 
 def _window(
-    reader: Reader, search: _Search, reach: LogReach, shape: RowMapper[T], place: Callable[[T], tuple[int, int]]
+    reader: Reader, search: _Search, reach: LogReach, shape: Shape[T], place: Callable[[T], tuple[int, int]]
 ) -> LogStretch[T]:
     """The rows that are meant among the next ones on the way; `place` is the id and the time of one."""
     table, number = search.name, f"{search.short}.id"
@@ -134,10 +132,8 @@ def _add_text(search: _Search, text: str) -> None:
     values = [value] * len(_SEARCHED)
     if _NUMERIC.issuperset(text):
         unknown = f"NOT {among('a.exit_code', ExitCode)}"  # of a newer program: the number is its name
-        tried += [
-            "instr(CAST(a.http_status AS TEXT), ?) > 0",
-            f"({unknown} AND instr(CAST(a.exit_code AS TEXT), ?) > 0)",
-        ]
+        number = "instr(CAST(a.{} AS TEXT), ?) > 0"
+        tried += [number.format("http_status"), f"({unknown} AND {number.format('exit_code')})"]
         values += [text, text]
     search.conditions.append(f"({' OR '.join(tried)})")
     search.values += values

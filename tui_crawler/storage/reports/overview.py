@@ -109,12 +109,11 @@ class OverviewReports(SubjectReports):
         """The newest run, None when there was none; it is live as long as one of its workers is, and its owner is the
         one of them that leads."""
         now, reader = self._now(), self._reader
-        run = reader.record(_RUNS, _RUN)
+        run = reader.record(RunView, _RUN)
         if run is None:
             return None
         here = this_process()
-        at_work = (hold for hold in self._holds(_OPEN_HOLDS, run.run_id) if hold.is_live(here, now))
-        leading = next(at_work, None)
+        leading = next((hold for hold in self._holds(_OPEN_HOLDS, run.run_id) if hold.is_live(here, now)), None)
         live, hold = leading is not None, leading or next(self._holds(_LAST_HOLD, run.run_id))
         return replace(
             run,
@@ -130,17 +129,16 @@ class OverviewReports(SubjectReports):
 
     def config_text(self) -> str:
         """The effective configuration of the newest run, empty when there was none."""
-        row = self._reader.one("SELECT config_text FROM run ORDER BY id DESC LIMIT 1")
-        return row[0] if row else ""
+        return str((self._reader.one("SELECT config_text FROM run ORDER BY id DESC LIMIT 1") or ("",))[0])
 
     def runs(self, limit: int) -> tuple[RunView, ...]:
         """The newest runs, newest first; `live` is not told."""
-        return self._reader.records(_RUNS, _PAST, (limit,))
+        return self._reader.records(RunView, _PAST, (limit,))
 
     def totals(self) -> TotalsView:
         """Sums over all origins, and the exit codes of the newest run."""
         exits = tuple((exit_name(code), count) for code, count in self._reader.all(EXITS_OF_RUN, (ALL_ORIGINS,)))
-        return replace(self._reader.records(_SUMS, _TOTALS)[0], exit_codes=exits)
+        return replace(self._reader.records(TotalsView, _TOTALS)[0], exit_codes=exits)
 
     def of_run(self) -> tuple[int, int, int]:
         """Of the origins of the newest run: how many ended it by patience or database_error; their pages that are done
@@ -172,27 +170,22 @@ class OverviewReports(SubjectReports):
         return self._reader.records(ATTEMPT, f"{ATTEMPTS}{span.ending('a.id', *of_origin)}", values)
 
 
+_CODES = frozenset(ExitCode)
+
+
 def exit_name(code: int | None) -> str:
     """The name of a stored exit code; an unknown one (of a newer program) is its number."""
     if code is None:
         return ""
-    try:
-        return ExitCode(code).name
-    except ValueError:
-        return str(code)
+    return ExitCode(code).name if code in _CODES else str(code)
 
 
 ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)
 """An attempt of a row that `ATTEMPTS` gave."""
 
-_EMPTY_SEED = From(
-    "seed_id seed_code seed_message",
-    lambda seed, code, said: lost_words(code, said or "") if seed else "",
-)
 _ORIGIN = RowMapper(
     OriginView,
     last_exit_code=exit_name,
     refused_as=lambda code: "several" if code == _SEVERAL else exit_name(code),
-    empty=_EMPTY_SEED,
+    empty=From("seed_id seed_code seed_message", lambda seed, code, said: lost_words(code, said or "") if seed else ""),
 )
-_RUNS, _SUMS = RowMapper(RunView), RowMapper(TotalsView)

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, assert_never
 
 from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES
@@ -80,6 +81,10 @@ class Search:
     needs_title: bool = False
     nothing: bool = False
 
+    def passes(self, href: str) -> bool:
+        """Whether a URL passes the patterns."""
+        return all(pattern.search(href) is not inverted for pattern, inverted in self.patterns)
+
 
 class WindowStep(NamedTuple):
     """`number` rows after one id up to another; `ended`: they are the last."""
@@ -88,34 +93,6 @@ class WindowStep(NamedTuple):
     up_to: int
     number: int
     ended: bool
-
-
-def page_window(
-    reader: Reader, narrowing: PageFilter, after_id: int, limit: int, *, newest_first: bool = False
-) -> PageWindow:
-    """At most `limit` pages that pass a filter, by id: those after `after_id`, or before it when `newest_first`
-    (0: from the beginning). Raises StorageFailure."""
-    search = search_of(reader, narrowing)
-    if search.nothing:
-        return PageWindow((), known=known_pages(reader, Search()))
-    known = known_pages(reader, search)
-    ids: list[int] = []
-    looked_at = 0
-    size = STEP if search.conditions or search.patterns else limit + 1
-    for step in steps(reader, search, after_id, size, newest_first=newest_first):
-        ids += _found(reader, search, step, limit + 1 - len(ids), newest_first=newest_first)
-        looked_at += step.number
-        if len(ids) > limit:
-            break
-    more = len(ids) > limit
-    shown = ids[:limit]
-    return PageWindow(
-        pages_of_ids(reader, shown),
-        looked_at=known if step.ended and not more else min(looked_at, known),
-        known=known,
-        last_id=shown[-1] if more else step.up_to,
-        ended=step.ended and not more,
-    )
 
 
 def steps(
@@ -154,8 +131,7 @@ def _found(reader: Reader, search: Search, step: WindowStep, room: int, *, newes
     )
     if not search.patterns:
         return [row[0] for row in rows]
-    passed = (row[0] for row in rows if all(p.search(row[1]) is not inverted for p, inverted in search.patterns))
-    return [page_id for page_id, _ in zip(passed, range(room), strict=False)]
+    return list(islice((page_id for page_id, href in rows if search.passes(href)), room))
 
 
 def known_pages(reader: Reader, search: Search) -> int:
@@ -265,11 +241,9 @@ def _add_origin(reader: Reader, search: Search, term: OriginTerm) -> None:
 def _origins_named(reader: Reader, name: str) -> Iterator[int]:
     """The origin of that name or host; where there is none, all that it is a part of."""
     plain = name.rstrip("/")
-    exact = reader.all(
-        "SELECT id FROM origin WHERE origin IN (?, ?, ?)", (plain, f"https://{plain}", f"http://{plain}")
-    )
-    rows = exact or reader.all("SELECT id FROM origin WHERE instr(lower(origin), ?) > 0", (plain,))
-    return (row[0] for row in rows)
+    names = (plain, f"https://{plain}", f"http://{plain}")
+    exact = reader.all("SELECT id FROM origin WHERE origin IN (?, ?, ?)", names)
+    return (row[0] for row in exact or reader.all("SELECT id FROM origin WHERE instr(lower(origin), ?) > 0", (plain,)))
 
 
 def _by_failures(search: Search) -> None:
@@ -298,22 +272,14 @@ _FIELDS: Mapping[str, str] = {
 }
 
 
-def _matched(reader: Reader, search: Search, step: WindowStep) -> int:
+def _counted(reader: Reader, search: Search, expression: str, after: int, up_to: int) -> Mapping[Any, int]:
+    """How many pages pass, by the value of an expression: those behind one id, up to another."""
     source = f"FROM page p {_joined(search)} WHERE {where_of(search)} AND p.id > ? AND p.id <= ?"
-    values = (*search.values, step.after, step.up_to)
-    if not search.patterns:
-        return reader.number(f"SELECT COUNT(*) {source}", values)
-    rows = reader.all(f"SELECT u.href {source}", values)
-    return sum(all(p.search(row[0]) is not inverted for p, inverted in search.patterns) for row in rows)
-
-
-def _counted(reader: Reader, search: Search, expression: str, edge: int) -> dict[Any, int]:
-    source = f"FROM page p {_joined(search)} WHERE {where_of(search)} AND p.id <= ?"
-    values = (*search.values, edge)
+    values = (*search.values, after, up_to)
     if not search.patterns:
         return dict(reader.all(f"SELECT {expression} AS v, COUNT(*) {source} GROUP BY v", values))
     rows = reader.all(f"SELECT {expression}, u.href {source}", values)
-    return Counter(value for value, href in rows if all(p.search(href) is not inv for p, inv in search.patterns))
+    return Counter(value for value, href in rows if search.passes(href))
 
 
 def _name(reader: Reader, field: str, value: Any) -> str:
@@ -323,8 +289,7 @@ def _name(reader: Reader, field: str, value: Any) -> str:
         case "exit":
             return exit_name(value)
         case "origin":
-            row = reader.one("SELECT origin FROM origin WHERE id = ?", (value,))
-            return row[0] if row else ""
+            return str((reader.one("SELECT origin FROM origin WHERE id = ?", (value,)) or ("",))[0])
         case _:
             return str(value)
 
@@ -335,8 +300,26 @@ class PageWindowReports(SubjectReports):
     def page_window(
         self, narrowing: PageFilter, after_id: int = 0, limit: int = 200, newest_first: bool = False
     ) -> PageWindow:
-        """Pages that pass a filter, by age, after page `after_id`; one window looks at a bounded number of rows."""
-        return page_window(self._reader, narrowing, after_id, limit, newest_first=newest_first)
+        """At most `limit` pages that pass a filter, by id: those after `after_id`, or before it when `newest_first`
+        (0: from the beginning). One window looks at a bounded number of rows."""
+        reader, search = self._reader, search_of(self._reader, narrowing)
+        if search.nothing:
+            return PageWindow((), known=known_pages(reader, Search()))
+        known, ids, looked_at = known_pages(reader, search), list[int](), 0
+        size = STEP if search.conditions or search.patterns else limit + 1
+        for step in steps(reader, search, after_id, size, newest_first=newest_first):
+            ids += _found(reader, search, step, limit + 1 - len(ids), newest_first=newest_first)
+            looked_at += step.number
+            if len(ids) > limit:
+                break
+        more, shown = len(ids) > limit, ids[:limit]
+        return PageWindow(
+            pages_of_ids(reader, shown),
+            looked_at=known if step.ended and not more else min(looked_at, known),
+            known=known,
+            last_id=shown[-1] if more else step.up_to,
+            ended=step.ended and not more,
+        )
 
     def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
         """Counts state, exit, status, depth or origin. Raises ValueError for another field."""
@@ -348,7 +331,7 @@ class PageWindowReports(SubjectReports):
         known = known_pages(self._reader, search)
         most = URLS_COUNTED if search.needs_url else ROWS_COUNTED
         number, edge = next_edge(self._reader, search, 0, most, newest_first=False)
-        found = _counted(self._reader, search, _FIELDS[field], edge) if number else {}
+        found = _counted(self._reader, search, _FIELDS[field], 0, edge) if number else {}
         most_frequent = sorted(found.items(), key=lambda one: (-one[1], one[0] is not None, one[0]))
         listed = [(_name(self._reader, field, value), times) for value, times in most_frequent[:MOST_VALUES]]
         return PageCounts(tuple(listed), len(found), number, max(known, number))
@@ -360,5 +343,6 @@ class PageWindowReports(SubjectReports):
             return PageTally(0, 0, known_pages(self._reader, Search()))
         matched = looked_at = 0
         for step in steps(self._reader, search, after_id):
-            matched, looked_at = matched + _matched(self._reader, search, step), looked_at + step.number
+            matched += sum(_counted(self._reader, search, "1", step.after, step.up_to).values())
+            looked_at += step.number
         return PageTally(matched, looked_at, max(known_pages(self._reader, search), looked_at), step.up_to, step.ended)

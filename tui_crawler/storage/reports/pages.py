@@ -12,17 +12,17 @@ from functools import lru_cache
 import zstandard
 
 from tui_crawler.domain.crawl.recovery import is_recoverable
-from tui_crawler.domain.crawl.standing import Hop, PageStanding, Schedule, UrlStanding
+from tui_crawler.domain.crawl.standing import PageStanding, Schedule, UrlStanding
 from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.records.exit_code import ExitCode
-from tui_crawler.domain.records.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
+from tui_crawler.domain.records.exit_code import code_of
+from tui_crawler.domain.records.page_view import Hop, LinkEnd, LinkView, PageDetail, PageView, RedirectView
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.db.views import IS_CHECKED, PAGE_DUE_AT, VALIDATION_TYPE
 from tui_crawler.storage.drivers.driver import Row
-from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
+from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page
 from tui_crawler.storage.reports.links import (
     INWARD,
     OUTWARD,
@@ -34,14 +34,13 @@ from tui_crawler.storage.reports.links import (
     path_from_seed,
     referrals,
 )
-from tui_crawler.storage.reports.overview import exit_name
+from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, exit_name
 
 LINKS = 500
 """So many links of each kind, unless more are asked for."""
 
 _REDIRECTS_SHOWN = 500
 _ATTEMPTS = 100
-_CODES = frozenset(ExitCode)
 PAGES = f"""SELECT p.id AS page_id, u.href AS url, o.origin, j.name AS job, p.status, p.attempts, p.attempts_remaining,
     p.nice, p.depth, p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at,
     COALESCE({PAGE_DUE_AT}, 0) AS due_at, COALESCE(d.etag, '') AS etag,
@@ -67,6 +66,7 @@ OF_ORIGIN = "p.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
 _PLACE = """SELECT COUNT(*) FROM page WHERE origin_id = (SELECT origin_id FROM page WHERE id = ?)
     AND todo_order > 0 AND todo_order <= (SELECT todo_order FROM page WHERE id = ?)"""
+"""The place of a page on its todo list, 1 for the next one; 0 when it is on none."""
 
 KnownUrl = tuple[int, str, int, str, int | None]
 """Id of the page, URL, 1 for a seed, name of the job, id of the last exit code (None: never attempted)."""
@@ -79,16 +79,10 @@ def pages_of_ids(reader: Reader, ids: Sequence[int]) -> tuple[PageView, ...]:
     return tuple(found[page_id] for page_id in ids if page_id in found)
 
 
-def place_of(reader: Reader, page_id: int) -> int | None:
-    """The place of a page on its todo list, 1 for the next one; None when it is on none."""
-    return reader.number(_PLACE, (page_id, page_id)) or None
-
-
 @lru_cache
 def recovers(status: int, attempts_remaining: int, code: int | None, http_status: int | None) -> bool:
     """Whether a page can recover, by its columns."""
-    known = ExitCode(code) if code in _CODES else None
-    return is_recoverable(PageStatus(status), attempts_remaining, known, http_status)
+    return is_recoverable(PageStatus(status), attempts_remaining, code_of(code) if code else None, http_status)
 
 
 PAGE = RowMapper(
@@ -99,15 +93,39 @@ PAGE = RowMapper(
 )
 """A page of a row that `PAGES` gave."""
 
-_REDIRECT, _VALUE = RowMapper(RedirectView), RowMapper(DataValue)
-
 _DATA = "SELECT name, type, place, value FROM data_block WHERE page_id = ? ORDER BY name, place"
 _FIND_PAGE = "SELECT p.id, p.url_id FROM url u JOIN page p ON p.url_id = u.id WHERE u.hash = ? ORDER BY p.id LIMIT 1"
 
 
+_ATTEMPTS_TOLD = 20
+_REFERRALS_TOLD = 100
+
+_SCHEDULE = """SELECT j.name AS job, r.started_at, r.recrawl_interval_ms, r.respect_http_freshness, r.force_recrawl
+FROM run r JOIN job j ON j.id = r.job_id ORDER BY r.id DESC LIMIT 1"""
+
+_STANDINGS = f"""SELECT p.id AS page_id, j.name AS job, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
+    p.seed, p.force, p.sitemap, p.beyond_depth, p.redirect_hops, p.not_before, p.last_exit_code, p.last_http_status,
+    p.last_crawled_at, p.fresh_until, p.lastmod,
+    p.ignored_run > 0 AND p.ignored_run = (SELECT MAX(id) FROM run) AS ignored, p.claimed_at, p.stash,
+    {PAGE_DUE_AT} AS due_at, j.aborted, j.concurrency, j.max_depth, j.tag, p.external, p.todo_order AS queue_position
+FROM page p JOIN job j ON j.id = p.job_id WHERE p.url_id = (SELECT id FROM url WHERE hash = ?)
+ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, p.id"""
+
+_STANDING = RowMapper(PageStanding, status=PageStatus, last_exit_code=exit_name)
+
+
+def known_rows(reader: Reader, text: str, url: str) -> list[Row]:
+    """What a query by hash finds for a URL as it is written, else for its normalised form."""
+    rows = reader.all(text, (url_hash(clean(url)),))
+    parsed = normalise(url)
+    if rows or isinstance(parsed, InvalidUrl):
+        return rows
+    return reader.all(text, (parsed.hash,))
+
+
 class PageReports(SubjectReports):
-    """Pages and links. A URL may be given as it is written, normalised or not; of several jobs that have it the oldest
-    page is meant."""
+    """Pages, links, and the standing of any URL. A URL may be given as it is written, normalised or not; of several
+    jobs that have it the oldest page is meant."""
 
     def page_detail(self, url: str, links: int = LINKS, counted: int = EVERY) -> PageDetail | None:
         """One URL, whole, with at most `links` of each kind, counted up to `counted`; None: it is no page."""
@@ -116,25 +134,24 @@ class PageReports(SubjectReports):
             return None
         reader, (page_id, url_id) = self._reader, found
         lastmod, sitemap, ruleset_id = reader.all(_MORE, (page_id,))[0]
-        attempts = attempts_of_url(reader, url_id, _ATTEMPTS)
+        newest_first = f"{ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?"
+        attempts = reader.records(ATTEMPT, newest_first, (url_id, _ATTEMPTS))
         log = AttemptReports(reader)
-        path = path_from_seed(reader, page_id)
         return PageDetail(
             page=reader.records(PAGE, f"{PAGES} WHERE p.id = ?", (page_id,))[0],
             attempts=attempts,
             requests=tuple(request for attempt in attempts for request in log.requests(attempt.attempt_id)),
             inlinks=tuple(inlinks(reader, url_id, links)),
             outlinks=tuple(outlinks(reader, page_id, links)),
-            redirects=reader.records(_REDIRECT, _REDIRECTS, (page_id, url_id, _REDIRECTS_SHOWN)),
-            path=tuple(step for step, _ in path),
+            redirects=reader.records(RedirectView, _REDIRECTS, (page_id, url_id, _REDIRECTS_SHOWN)),
+            path=path_from_seed(reader, page_id),
             inlink_count=inlink_count(reader, url_id, counted),
             outlink_count=outlink_count(reader, page_id, counted),
             validation=self._validation(page_id),
-            data=reader.records(_VALUE, _DATA, (page_id,)),
+            data=reader.records(DataValue, _DATA, (page_id,)),
             lastmod=lastmod,
             sitemap=bool(sitemap),
             ruleset_id=ruleset_id,
-            path_depths=tuple(depth for _, depth in path),
         )
 
     def _validation(self, page_id: int) -> Validation | None:
@@ -190,63 +207,29 @@ class PageReports(SubjectReports):
     def _url_id(self, url: str) -> int:
         return next((row[0] for row in known_rows(self._reader, "SELECT id FROM url WHERE hash = ?", url)), 0)
 
-
-def known_rows(reader: Reader, text: str, url: str) -> list[Row]:
-    """What a query by hash finds for a URL as it is written, else for its normalised form."""
-    rows = reader.all(text, (url_hash(clean(url)),))
-    parsed = normalise(url)
-    if rows or isinstance(parsed, InvalidUrl):
-        return rows
-    return reader.all(text, (parsed.hash,))
-
-
-_ATTEMPTS_TOLD = 20
-_REFERRALS_TOLD = 100
-
-_SCHEDULE = """SELECT j.name AS job, r.started_at, r.recrawl_interval_ms, r.respect_http_freshness, r.force_recrawl
-FROM run r JOIN job j ON j.id = r.job_id ORDER BY r.id DESC LIMIT 1"""
-
-_STANDINGS = f"""SELECT p.id AS page_id, j.name AS job, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
-    p.seed, p.force, p.sitemap, p.beyond_depth, p.redirect_hops, p.not_before, p.last_exit_code, p.last_http_status,
-    p.last_crawled_at, p.fresh_until, p.lastmod,
-    p.ignored_run > 0 AND p.ignored_run = (SELECT MAX(id) FROM run) AS ignored, p.claimed_at, p.stash,
-    {PAGE_DUE_AT} AS due_at, j.aborted, j.concurrency, j.max_depth, j.tag, p.external, p.todo_order AS queue_position
-FROM page p JOIN job j ON j.id = p.job_id WHERE p.url_id = (SELECT id FROM url WHERE hash = ?)
-ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, p.id"""
-
-_RUN_NOW, _STANDING = RowMapper(Schedule), RowMapper(PageStanding, status=PageStatus, last_exit_code=exit_name)
-
-_KNOWN_PAGES = "SELECT o.pages_known FROM origin o WHERE o.origin = ?"
-
-
-def _hops(reader: Reader, page_id: int) -> tuple[Hop, ...]:
-    return tuple(Hop(one.from_url, one.to_url, one.shown_kind, depth) for one, depth in path_from_seed(reader, page_id))
-
-
-class StandingReports(SubjectReports):
-    """Where one URL stands."""
-
     def standing(self, url: str, job: str = "") -> UrlStanding:
         """What is known of a URL, as it is written or normalised: in the job named, else in the job of the newest run
         or any other one that has it as a page."""
         parsed = normalise(url, None, CLIENT_MAX_LENGTH)
         href = url if isinstance(parsed, InvalidUrl) else parsed.href
         origin = "" if isinstance(parsed, InvalidUrl) else parsed.origin
-        schedule = self._reader.record(_RUN_NOW, _SCHEDULE) or Schedule()
+        schedule = self._reader.record(Schedule, _SCHEDULE) or Schedule()
         key = url_hash(clean(href))
         pages = self._reader.records(_STANDING, _STANDINGS, (key,))
         page = next((page for page in pages if not job or page.job == clean(job)), None)
         if page is not None:
-            page = replace(page, queue_position=place_of(self._reader, page.page_id) if page.queue_position else None)
+            place = self._reader.number(_PLACE, (page.page_id, page.page_id)) if page.queue_position else None
+            page = replace(page, queue_position=place or None)
         url_id = self._reader.one("SELECT id FROM url WHERE hash = ?", (key,))
         named_by = referrals(self._reader, url_id[0], _REFERRALS_TOLD) if url_id else ()
         path: tuple[Hop, ...] = ()
         if page is not None:
-            path = _hops(self._reader, page.page_id)
+            path = path_from_seed(self._reader, page.page_id)
         elif named_by:
             first = named_by[0]
-            path = (*_hops(self._reader, first.from_page_id), Hop(first.from_url, href, first.kind, first.depth))
-        known = self._reader.one(_KNOWN_PAGES, (origin,))
+            last = Hop(first.from_url, href, first.kind, first.depth, first.first_seen_at)
+            path = (*path_from_seed(self._reader, first.from_page_id), last)
+        known = self._reader.one("SELECT pages_known FROM origin WHERE origin = ?", (origin,))
         return UrlStanding(
             schedule,
             page,

@@ -9,9 +9,6 @@ for those around it, whose number an index tells. Of minutes and hours there are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     MINUTE_MS,
@@ -22,10 +19,9 @@ from tui_crawler.domain.history.pulse import (
     PulseMark,
     PulseOf,
     PulseScope,
+    unpacked,
 )
 from tui_crawler.domain.history.span import TimeSpan
-from tui_crawler.domain.records.attempt import RequestRecord
-from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode, is_problem
 from tui_crawler.storage.db.reader import EVERY, SubjectReports
 
 MOST_ROWS = 6_000
@@ -110,7 +106,7 @@ class PulseReports(SubjectReports):
         for at, attempts, pages, failed, size, cells in rows:
             place = span.cell(at)
             count = counts[place] = counts[place] or PulseCount()
-            count.merge_packed(attempts, pages, failed, size, cells)
+            count.merge(PulseCount(attempts, pages, failed, size, unpacked(cells)))
         return counts
 
     def _logged(self, of: PulseOf, span: TimeSpan) -> tuple[list[PulseCount | None], bool]:
@@ -135,8 +131,10 @@ class PulseReports(SubjectReports):
         for at, times, *row in self._reader.all(text):
             place = span.cell(at)
             if 0 <= place < span.cells:
-                count = counts[place] = counts[place] or PulseCount()
-                count.merge(_counted(row), times)
+                one, count = PulseCount(), counts[place] or PulseCount()
+                one.add_logged(row)
+                count.merge(one, times)
+                counts[place] = count
         return counts, not whole
 
     def _marks(self, since: int, until: int) -> tuple[PulseMark, ...]:
@@ -148,18 +146,3 @@ class PulseReports(SubjectReports):
                 kind = _ACTION_KINDS.get(action, MarkKind.action)
                 marks.append(PulseMark(at, kind, f"{action} {target}".strip(), who))
         return tuple(sorted(marks, key=lambda mark: mark.at)[-MOST_MARKS:])
-
-
-def _counted(row: Sequence[Any]) -> PulseCount:
-    count = PulseCount()
-    kind, code, requests, size, response_ms, sent_at, head_at, ended_at, dns_ms, connect_ms, tls_ms = row
-    problem = code in _KNOWN and is_problem(ExitCode(code), kind)
-    count.add(response_ms, page=kind == AttemptKind.page and requests > 0, code=code if problem else None, size=size)
-    if sent_at is not None:
-        count.add_phases(
-            RequestRecord("", "", sent_at, head_at, ended_at, None, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
-        )
-    return count
-
-
-_KNOWN = frozenset(code.value for code in ExitCode)

@@ -10,7 +10,7 @@ from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.storage.crawl.stored_rules import RULESET
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.reader import RowMapper, SubjectReports
+from tui_crawler.storage.db.reader import SubjectReports
 
 _VERSIONS = """SELECT r.id AS ruleset_id, j.name AS job, r.rules AS policies, r.parent_id, r.at, r.who, r.note,
 r.from_config, j.ruleset_id = r.id AS current FROM ruleset r JOIN job j ON j.id = r.job_id"""
@@ -54,7 +54,7 @@ class RulesetReports(SubjectReports):
     def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
         text = "SELECT kind, value, reason, who, source FROM exclusion ORDER BY id"
-        return self._reader.records(RowMapper(Exclusion), text)
+        return self._reader.records(Exclusion, text)
 
     def _read(self, ending: str, values: Sequence[str | int] = ()) -> tuple[Ruleset, ...]:
         return self._reader.records(RULESET, f"{_VERSIONS}{ending}", values)

@@ -32,7 +32,7 @@ from tui_crawler.domain.history.run_diff import (
 )
 from tui_crawler.domain.records.failure import NotComparable
 from tui_crawler.domain.records.page_view import LinkView
-from tui_crawler.storage.db.reader import RowMapper, SubjectReports, among
+from tui_crawler.storage.db.reader import SubjectReports, among
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.links import LINK_COLUMNS, LISTED_BY
 from tui_crawler.storage.reports.pages import known_rows
@@ -82,7 +82,6 @@ LINKS_GONE = f"""{_ENDS.format(table="former_link", key="{key}")} AND l.run_id I
     AND k.kind = l.kind AND k.to_url_id = l.to_url_id) {_IN_ORDER}"""
 """Links of a page, or to a URL, that came between two times, and that went in some runs and have not come back."""
 _SAME = PageDifference(None)
-_PACE_OF, _LINK, _ORIGIN = RowMapper(RunPace), RowMapper(LinkView), RowMapper(OriginDiff)
 
 
 class RunDiffReports(SubjectReports):
@@ -99,11 +98,9 @@ class RunDiffReports(SubjectReports):
             raise NotComparable(f"there is no run {unknown[0]}: {these}" if unknown else "there is no run yet")
         chosen = sorted({*runs, max(kept)} if len(runs) == 1 else {*runs} or [*kept][-2:])
         if len(chosen) == 1:
-            raise NotComparable(
-                "there is only one run" if len(kept) == 1 else f"run {chosen[0]} is compared with another: {these}"
-            )
-        lost = [run for run, keeps in kept.items() if run > chosen[0] and not keeps]
-        if lost:
+            another = f"run {chosen[0]} is compared with another: {these}"
+            raise NotComparable("there is only one run" if len(kept) == 1 else another)
+        if lost := [run for run, keeps in kept.items() if run > chosen[0] and not keeps]:
             raise NotComparable(f"what run {lost[-1]} has changed is not kept (storage.keep_runs): {these}")
         return RunSpan(*chosen)
 
@@ -113,7 +110,7 @@ class RunDiffReports(SubjectReports):
 
     def compared_origins(self) -> tuple[OriginDiff, ...]:
         """The origins of `origin_diffs`, not counted; takes no time that grows with their pages."""
-        return self._reader.records(_ORIGIN, _ORIGINS)
+        return self._reader.records(OriginDiff, _ORIGINS)
 
     def page_changes(
         self, span: RunSpan, origin_id: int = 0, after: tuple[int, int] = _FIRST, limit: int | None = None
@@ -146,15 +143,14 @@ class RunDiffReports(SubjectReports):
             former = [(run, body) for *_, run, body in rows]
             after = next((body for run, body in former if run > span.newer), now)
             if former[0][1] != after and origin_id in {0, key}:
-                was, is_now = (
-                    text_of(zstandard.ZstdDecompressor().decompress(one), "") for one in (former[0][1], after)
-                )
+                bodies = map(zstandard.ZstdDecompressor().decompress, (former[0][1], after))
+                was, is_now = (text_of(body, "") for body in bodies)
                 yield RobotsDiff(name, changed_lines(was, is_now))
 
     def run_pace(self, run: int) -> RunPace | None:
         """How fast a run was, by its log."""
         first, end = self._first_attempt(run), self._first_attempt(run + 1)
-        return self._reader.record(_PACE_OF, _PACE, {"run": run, "first": first, "end": end})
+        return self._reader.record(RunPace, _PACE, {"run": run, "first": first, "end": end})
 
     def page_diff(self, span: RunSpan, url: str, links: int) -> PageDiff | None:
         """One page in two runs, with at most `links` of its links each way that came, and that went; None: no page."""
@@ -162,17 +158,13 @@ class RunDiffReports(SubjectReports):
         if found is None:
             return None
         page_id, origin_id, url_id, href, charset, *now = found
+        states, change = (PageVersion(*now), PageVersion(*now)), None
         walked = next(self._walk(span, origin_id, (origin_id, page_id - 1)), None)
-        if walked is None or walked[0].place[1] != page_id:
-            change, before, after = None, PageVersion(*now), PageVersion(*now)
-        else:
-            found_change, after, _ = walked
-            before = found_change.before
-            change = found_change if found_change.difference != _SAME else None
-        ends = [
-            self._links(span, key, number, links) for key, number in (("from_page_id", page_id), ("to_url_id", url_id))
-        ]
-        states = (before, after)
+        if walked is not None and walked[0].place[1] == page_id:
+            states = (walked[0].before, walked[1])
+            change = walked[0] if walked[0].difference != _SAME else None
+        keys = ("from_page_id", page_id), ("to_url_id", url_id)
+        ends = [self._links(span, key, number, links) for key, number in keys]
         bodies = [self._body(state.sha256) for state in states]
         of_url = "SELECT href FROM url WHERE id = ?"
         redirects = [(self._reader.one(of_url, (state.redirect,)) or ("",))[0] for state in states]
@@ -198,13 +190,12 @@ class RunDiffReports(SubjectReports):
         text = "SELECT started_at FROM run WHERE id > ? ORDER BY id LIMIT 1"
         since, until = ((self._reader.one(text, (run,)) or (_END,))[0] for run in (span.older, span.newer))
         values = {"number": number, "since": since, "until": until, "n": limit}
-        new = self._reader.records(_LINK, LINKS_NEW.format(key=key), values)
+        new = self._reader.records(LinkView, LINKS_NEW.format(key=key), values)
         runs = ", ".join(str(run) for run in self._runs_after(span) if run <= span.newer)
-        return LinkDiff(new, self._reader.records(_LINK, LINKS_GONE.format(key=key, runs=runs), values))
+        return LinkDiff(new, self._reader.records(LinkView, LINKS_GONE.format(key=key, runs=runs), values))
 
     def _runs_after(self, span: RunSpan) -> list[int]:
-        rows = self._reader.all("SELECT id FROM run WHERE id > ? ORDER BY id", (span.older,))
-        return [int(row[0]) for row in rows]
+        return [run for (run,) in self._reader.all("SELECT id FROM run WHERE id > ? ORDER BY id", (span.older,))]
 
     def _first_attempt(self, run: int) -> int:
         """The first attempt of a run or of one after it: runs come one after the other, and so do their attempts."""

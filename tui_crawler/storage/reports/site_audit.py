@@ -6,6 +6,7 @@ rows at most; what grows with the crawl stays in the database. While a run is li
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -23,12 +24,12 @@ from tui_crawler.storage.db.views import name_of
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import (
+    CHAINED,
     NAMED,
     broken_fragments,
     count_fragments,
     dead,
     dead_ends,
-    redirect_paths,
     referrers_of,
     walled,
 )
@@ -95,7 +96,7 @@ class _Tables:
         self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
         self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
         (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
-        self._chains, loops = redirect_paths(reader)
+        self._chains, loops = record.chains(reader.stream(CHAINED))
         self._dead_ends = list(dead_ends(reader, record.NAMED, loops))
         self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
 
@@ -175,9 +176,8 @@ class _Tables:
         yield "redirect_loops", loops[: record.LISTED], len(loops)
 
     def _timelines(self, origins: Sequence[str]) -> Found:
-        run = self._rows(
-            "SELECT started_at, id FROM run WHERE id = COALESCE(?, (SELECT MAX(id) FROM run))", (self._run,)
-        )
+        chosen = "SELECT started_at, id FROM run WHERE id = COALESCE(?, (SELECT MAX(id) FROM run))"
+        run = self._rows(chosen, (self._run,))
         ended = self._rows("SELECT MAX(ended_at) FROM attempt WHERE run_id = ?", (run[0][1],))[0][0] if run else None
         if not ended:
             return "timelines", [], 0
@@ -189,9 +189,9 @@ class _Tables:
     def _duplicate_titles(self) -> Found:
         key, rows, total = self._listed("duplicate_titles", "title, pages", _TITLES, "pages DESC, title")
         urls: dict[str, dict[str, None]] = {title: {} for title, _ in rows}
-        marks = ", ".join("?" * len(urls))
+        marks = ", ".join("?" * len(urls)) or "NULL"
         text = f"SELECT d.title, u.href FROM {_HTML} AND d.title IN ({marks}) ORDER BY d.page_id"
-        for title, url in self._reader.stream(text, tuple(urls)) if urls else ():
+        for title, url in self._reader.stream(text, tuple(urls)):
             if len(urls[title]) < record.NAMED:
                 urls[title][url] = None
         return key, [(title, pages, list(urls[title])) for title, pages in rows], total
@@ -199,12 +199,11 @@ class _Tables:
     def _validation(self) -> Iterator[Found]:
         kinds = self._rows(_JUDGED)
         yield "validation", kinds, len(kinds)
-        pages: dict[tuple[str, str], int] = {}
-        urls: dict[tuple[str, str], list[str]] = {}
+        pages, urls = Counter[tuple[str, str]](), defaultdict[tuple[str, str], list[str]](list)
         for kind, errors, url in self._reader.stream(_INVALID):
             for found in {(kind, message) for _, _, message in json.loads(errors or "[]")}:
-                pages[found] = pages.get(found, 0) + 1
-                urls.setdefault(found, []).extend([url] * (pages[found] <= record.NAMED))
+                pages[found] += 1
+                urls[found] += [url] * (pages[found] <= record.NAMED)
         most = sorted(pages, key=lambda found: (-pages[found], found))[: record.LISTED]
         yield "invalid", [(*found, pages[found], urls[found]) for found in most], len(pages)
 
@@ -219,6 +218,5 @@ class SiteAuditReports(SubjectReports):
         name = self._reader.one("SELECT config_name FROM run ORDER BY id DESC LIMIT 1")
         tables = _Tables(self._reader, run)
         found = {key: replace(record.SECTIONS[key], rows=rows, total=total) for key, rows, total in tables.all()}
-        return SiteAudit(
-            name[0] if name else "", run, self._now(), tables.summary, [found[key] for key in record.SECTIONS]
-        )
+        sections = [found[key] for key in record.SECTIONS]
+        return SiteAudit(name[0] if name else "", run, self._now(), tables.summary, sections)

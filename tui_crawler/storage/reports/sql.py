@@ -47,14 +47,12 @@ _CHANGES: Mapping[int, str] = {
     sqlite3.SQLITE_UPDATE: "UPDATE",
     sqlite3.SQLITE_DELETE: "DELETE",
 }
-_VERB = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([A-Za-z]+)", re.DOTALL)
 _NO_QUESTION = "there is no question; for example: SELECT * FROM v_origin"
-_CHANGING = frozenset(
-    {
-        "INSERT", "REPLACE", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "ATTACH", "DETACH", "VACUUM", "REINDEX",
-        "ANALYZE", "PRAGMA", "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE",
-    }
-)  # fmt: skip
+_CHANGING = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(INSERT|REPLACE|UPDATE|DELETE|CREATE|DROP|ALTER|ATTACH|DETACH|VACUUM|REINDEX|ANALYZE|"
+    "PRAGMA|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)(?![A-Z])",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 class QueryStopped(QueryProblem):
@@ -84,8 +82,7 @@ class QueryRunner:
             raise QueryProblem(_NO_QUESTION)
         if len(text) > LONGEST_TEXT:
             raise QueryProblem(f"the question is longer than {LONGEST_TEXT} characters")
-        verb = _VERB.match(text)
-        if verb and verb[1].upper() in _CHANGING:
+        if verb := _CHANGING.match(text):
             raise _refused(verb[1].upper())
         with told_of(self._path):
             database = connect_readonly(self._path, self._settings)
@@ -129,21 +126,16 @@ class _Question:
     def answer(self, text: str, most_rows: int) -> QueryAnswer:
         connection = self._connection
         connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
-        connection.text_factory = lambda raw: raw.decode(
-            "utf-8", "backslashreplace"
-        )  # what is no UTF-8 becomes visible
+        connection.text_factory = lambda raw: raw.decode(errors="backslashreplace")  # what is no UTF-8 becomes visible
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(self._look, _LOOK_EVERY)
         connection.set_authorizer(self._allow)
         try:
-            cursor = connection.execute(text)
-            try:
+            with closing(connection.execute(text)) as cursor:
                 if cursor.description is None:
                     raise QueryProblem(_NO_QUESTION)
                 return _taken(cursor, tuple(column[0] for column in cursor.description), most_rows, self._began)
-            finally:
-                cursor.close()
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             raise self._problem(error) from error
 
@@ -173,8 +165,7 @@ class _Question:
 
 
 def _taken(answered: Any, columns: tuple[str, ...], most_rows: int, began: float) -> QueryAnswer:
-    rows: list[tuple[Any, ...]] = []
-    held, cut, more = 0, 0, False
+    rows, held, cut, more = list[tuple[Any, ...]](), 0, 0, False
     for row in answered:
         if len(rows) >= most_rows or held > MOST_BYTES:
             more = True

@@ -75,8 +75,7 @@ class TimelineReports(SubjectReports):
 
     def _events(self, origins: Sequence[str], activity: Sequence[ActivityView]) -> dict[str, LaneEvents]:
         overview = OverviewReports(self._reader, self._now)
-        newest = overview.run()
-        runs = (*overview.runs(_RUNS), *((newest,) if newest is not None else ()))
+        runs = (*overview.runs(_RUNS), *filter(None, (overview.run(),)))
         actions = LogReports(self._reader).actions(_MOST_ACTIONS)
         return {one: lane_events(one, actions, activity, runs) for one in origins}
 

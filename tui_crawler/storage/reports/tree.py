@@ -15,7 +15,6 @@ from tui_crawler.domain.history.site_tree import (
     GROWTH_MS,
     BranchCounts,
     BranchList,
-    BranchPiece,
     BranchTally,
     end_of,
     name_below,
@@ -92,7 +91,7 @@ class TreeReports(SubjectReports):
         counts = {url: BranchCounts(*numbers) for url, *numbers in sorted(rows)}
         return BranchList(tuple(names[:branches]), counts, more)
 
-    def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
+    def branch_piece(self, prefix: str, after: str = "") -> BranchTally:
         """Counts of the branches right below a prefix, of the URLs after one (empty: from the first on); as many as can
         be looked at in LOOK_S."""
         until = time.monotonic() + LOOK_S
@@ -104,8 +103,8 @@ class TreeReports(SubjectReports):
             counts = {name: BranchCounts(*numbers) for name, _, _, *numbers in rows}
             urls = sum(row[2] for row in rows)
             last = max((row[1] for row in rows), default=after)
-            tally = tally.plus(BranchPiece(counts, urls, last, urls < STEP))
-        return BranchPiece(tally.counts, tally.urls, tally.last, tally.ended)
+            tally = tally.plus(BranchTally(counts, urls, last, urls < STEP))
+        return tally
 
     def branch_traps(self, prefixes: Sequence[str]) -> Mapping[str, TrapSuspicion]:
         """Which of these branches look like a trap, by the last attempts at their first pages."""

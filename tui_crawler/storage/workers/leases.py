@@ -1,9 +1,8 @@
 """Which worker holds which origin (B): leased in batches, the best first, given back, taken over from the dead.
 
-An origin that takes part is free, or held by the session in its row, whose one heartbeat renews all its leases. Nobody
-takes one from a live session; what a dead one held comes as unclean: a request may have been in flight. The origins of
-one site (of one address, where that is the politeness key) are never in two hands.
-"""
+An origin that takes part is free, or held by the session in its row, whose one heartbeat renews all its leases. A live
+session keeps its origins; those of a dead one come as unclean: a request may have been in flight. The origins of one
+site (of one address, if that is the politeness key) are never held by two workers."""
 
 from __future__ import annotations
 
@@ -16,17 +15,16 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.crawl.run import StoredOrigin
-from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.candidates import awake
-from tui_crawler.storage.crawl.jobs import UnlistedPages, job_rows
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim, is_pending, require
+from tui_crawler.storage.crawl.jobs import job_rows, unlist
+from tui_crawler.storage.db.claim import EMPTY, ONE, ZERO, Claim, is_pending, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.owner import OpenSession, Owner
 from tui_crawler.storage.db.statements import builds, columns, slot, updates
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Job, Origin, Page, Run, Session
-from tui_crawler.storage.workers.sessions import Starter, load_origins
+from tui_crawler.storage.workers.sessions import Starter, load_origins, release_pages
 
 GATHERING_MS = 10_000
 """So long after its start a run expects all its workers, and none takes more than its share of them."""
@@ -38,10 +36,8 @@ _CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """What a worker knows of the others: how many were started, and which origins belong together.
-
-    `group_of` names the site of an origin: its origins stay in one hand, since robots.txt leads from one to another.
-    """
+    """What a worker knows of the others: how many were started, and which origins belong together. `group_of` names the
+    site of an origin: a site is held by one worker, since robots.txt leads from one origin to another."""
 
     starter: Starter
     workers: int
@@ -61,8 +57,8 @@ class Member:
     left: tuple[int, ...] = ()
 
     def suits(self, origin: Any, _: Any = None) -> Any:
-        """The condition that there may be something for it at a free origin: pages of its jobs, or none of others,
-        and then it was not it who has just given the origin back."""
+        """The condition for a free origin: pages of its jobs; or of no other, if it has not just given the origin
+        back."""
         none_left = ~_has_open(origin, self.left) & (origin.session_id != self.session_id)
         return _has_open(origin, self.taken) | none_left if self.left else origin.free == ONE
 
@@ -71,24 +67,28 @@ def members(transaction: Transaction) -> list[Member]:
     """The open sessions that crawl, oldest first."""
     jobs = [job for job in job_rows(transaction) if not job.aborted]
     found = []
-    for row in transaction.all(_open, {}):
-        tags, matchonly = frozenset(row[9].split()), row[10]
-        taken = tuple(one.job_id for one in jobs if (one.tag in tags if one.tag else not matchonly))
+    for session_id, run_id, name, token_hash, tags, matchonly, *held in transaction.all(_open, {}):
+        taken = tuple(one.job_id for one in jobs if (one.tag in tags.split() if one.tag else not matchonly))
         left = tuple(one.job_id for one in jobs if one.job_id not in taken)
-        hold = OpenSession(Owner(*row[2:6]), row[6], row[7], row[8], shared=bool(row[13]))
-        found.append(Member(row[0], row[1], hold, row[11], row[12], taken, left))
+        hold = OpenSession(Owner(*held[:4]), *held[4:])
+        found.append(Member(session_id, run_id, hold, name, token_hash, taken, left))
     return found
 
 
+def _dead(transaction: Transaction, claim: Claim, here: Owner) -> list[Member]:
+    others = (one for one in members(transaction) if one.session_id != claim.session_id)
+    return [one for one in others if not one.hold.is_live(here, transaction.now)]
+
+
 def take_origins(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[StoredOrigin, ...]:
-    """Leases free origins: those of its own sites and those that an operator wants here, then, the best first, up to
-    this worker's share; and what nobody else takes."""
+    """Lease free origins: of its own sites and those wanted here, then the best up to its share, then those left
+    over."""
     require(transaction, claim)
     here = peers.starter.owner
-    for one in members(transaction):
-        if one.session_id != claim.session_id and not one.hold.is_live(here, transaction.now):
-            bury(transaction, one.session_id, one.run_id, f"found dead by {here.describe()}")
-    name_sites(transaction, peers)
+    for one in _dead(transaction, claim, here):
+        bury(transaction, one, f"found dead by {here.describe()}")
+    nameless = transaction.all(_nameless, {})
+    transaction.run_many(_set_site, [{"site": clean(peers.group_of(name)), "origin": name} for (name,) in nameless])
     known = members(transaction)
     me = next(one for one in known if one.session_id == claim.session_id)
     taken = lease(transaction, claim, _MANY, me, _belongs)
@@ -118,9 +118,7 @@ def lease(transaction: Transaction, claim: Claim, most: int, me: Member, *more: 
 
 def are_free(transaction: Transaction, claim: Claim, peers: Peers) -> bool:
     """Whether the run has origins that no session holds, or the session of a dead worker is open."""
-    here, now = peers.starter.owner, transaction.now
-    dead = any(one.session_id != claim.session_id and not one.hold.is_live(here, now) for one in members(transaction))
-    return dead or transaction.one(_free, {}) is not None
+    return bool(_dead(transaction, claim, peers.starter.owner)) or transaction.one(_free, {}) is not None
 
 
 def others_at_work(transaction: Transaction, claim: Claim) -> bool:
@@ -158,16 +156,13 @@ def pass_on(transaction: Transaction, claim: Claim, names: Sequence[str]) -> tup
     asked = Origin.origin.in_(list(map(clean, found))) | (Origin.origin.in_(list(map(clean, names))) & waits)
     sites = Origin.select(Origin.site).where(asked & ~peewee.fn.EXISTS(busy.select(ONE).where(mine)))
     chosen = [row[0] for row in transaction.fetch(sites.distinct())]
-    again = {Origin.finish_reason: "", Origin.change: transaction.change}
-    transaction.execute(
-        Origin.update(again).where(Origin.origin.in_(list(map(clean, found))) & Origin.site.in_(chosen))
-    )
+    again = Origin.update({Origin.finish_reason: "", Origin.change: transaction.change})
+    transaction.execute(again.where(Origin.origin.in_(list(map(clean, found))) & Origin.site.in_(chosen)))
     return _release(transaction, claim, _of_sites(transaction, chosen, is_held(Origin, claim.session_id)))
 
 
 def keep_apart(transaction: Transaction, claim: Claim, keys: Mapping[str, str]) -> tuple[str, ...]:
-    """The politeness keys of origins that this session has leased, known only now. Those whose key another session
-    holds are given back, for it to take; answers which."""
+    """Store the politeness keys of leased origins; give back those whose key another session holds, return which."""
     require(transaction, claim)
     transaction.run_many(_set_site, ({"site": clean(key), "origin": clean(one)} for one, key in keys.items()))
     other = Origin.alias("other")
@@ -176,8 +171,8 @@ def keep_apart(transaction: Transaction, claim: Claim, keys: Mapping[str, str]) 
 
 
 def surplus(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[str, ...]:
-    """The origins, by whole sites, that this worker holds beyond its share while another one lacks some; none where
-    workers take different jobs. Those that are due last."""
+    """The origins, by site, beyond this worker's share while another one lacks some, unless jobs differ; due last
+    first."""
     known = members(transaction)
     fair = _share(transaction, claim, peers, len(known))
     held: dict[int, int] = dict(transaction.all(_held_by_session, {}))
@@ -194,29 +189,21 @@ def surplus(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[str, 
     return _of_sites(transaction, chosen, mine)
 
 
-def bury(transaction: Transaction, session_id: int, run_id: int, by: str) -> None:
+def bury(transaction: Transaction, dead: Member, by: str) -> None:
     """Ends the session of a worker that is gone, gives back what it had claimed, and frees what it held."""
     ended = {Session.ended_at: transaction.now, Session.ended_by: by, Session.clean: 0}
-    transaction.execute(Session.update(ended).where(Session.id == session_id))
-    note(transaction, "session_taken_over", by, run_id=run_id)
-    back = {Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}
-    claimed = (Page.status == peewee.SQL(str(int(PageStatus.CLAIMED)))) & (Page.claimed_by == session_id)
-    transaction.execute(Page.update(back).where(claimed))
-    set_free(transaction, session_id)
+    transaction.execute(Session.update(ended).where(Session.id == dead.session_id))
+    note(transaction, "session_taken_over", by, run_id=dead.run_id)
+    release_pages(transaction, Page.claimed_by == dead.session_id)
+    set_free(transaction, dead.session_id)
 
 
 def set_free(transaction: Transaction, session_id: int) -> None:
     """All that a session that has ended held is free, and nobody wants anything to go there."""
-    landed = {Origin.free: 1, Origin.in_flight_url: "", Origin.change: transaction.change}
-    transaction.execute(Origin.update(landed).where(is_held(Origin, session_id)))
-    stay = {Origin.wanted_session: 0, Origin.change: transaction.change}
-    transaction.execute(Origin.update(stay).where(Origin.wanted_session == session_id))
-
-
-def name_sites(transaction: Transaction, peers: Peers) -> None:
-    """Names the site of origins that have joined since the last look."""
-    rows = transaction.all(_nameless, {})
-    transaction.run_many(_set_site, [{"site": clean(peers.group_of(row[0])), "origin": row[0]} for row in rows])
+    landed = Origin.update({Origin.free: 1, Origin.in_flight_url: "", Origin.change: transaction.change})
+    transaction.execute(landed.where(is_held(Origin, session_id)))
+    stays = Origin.update({Origin.wanted_session: 0, Origin.change: transaction.change})
+    transaction.execute(stays.where(Origin.wanted_session == session_id))
 
 
 def _share(transaction: Transaction, claim: Claim, peers: Peers, live: int) -> int:
@@ -232,7 +219,7 @@ def _of_sites(transaction: Transaction, sites: Sequence[str], which: Any) -> tup
 
 
 def _release(transaction: Transaction, claim: Claim, names: Iterable[str], more: Any = None) -> tuple[str, ...]:
-    """Frees those of the origins named that this session holds and for which `more` holds; answers which."""
+    """Free those of the origins named that this session holds and for which `more` holds; return which."""
     wanted, rows = list(map(clean, names)), list[Row]()
     changes = {Origin.free: 1, Origin.in_flight_url: "", Origin.change: transaction.change}
     for start in range(0, len(wanted), _CHUNK):
@@ -246,15 +233,15 @@ def _release(transaction: Transaction, claim: Claim, names: Iterable[str], more:
 
 def _load(transaction: Transaction, claim: Claim, me: Member, rows: Sequence[Row]) -> tuple[StoredOrigin, ...]:
     """Leased origins as their last holders left them; pages of jobs that are not taken here leave the todo lists."""
-    ended: dict[int, Row] = {}
-    chosen, found = columns(Session, "id run_id clean ended_at"), list[StoredOrigin]()
+    ended, found = dict[int, Row](), list[StoredOrigin]()
     for start in range(0, len(rows), _CHUNK):
         some = rows[start : start + _CHUNK]
         ids = [row[0] for row in some]
         for job_id in me.left:
-            UnlistedPages().take(transaction, job_id, Page.origin.in_(ids))
-        formers = sorted({row[3] for row in some})
-        ended |= {row[0]: row for row in transaction.fetch(Session.select(*chosen).where(Session.id.in_(formers)))}
+            unlist(transaction, job_id, Page.origin.in_(ids))
+        query = Session.select(*columns(Session, "id run_id clean ended_at"))
+        formers = transaction.fetch(query.where(Session.id.in_(sorted({row[3] for row in some}))))
+        ended |= {row[0]: row for row in formers}
         former_of = {row[1]: ended.get(row[3], (0, 0, 1, 1)) for row in some}
         for stored in load_origins(transaction, claim, ids):
             _, run_id, clean_end, ended_at = former_of[stored.record.origin]
@@ -275,7 +262,7 @@ class _SkipLocked(peewee.Node):
 
 
 def _is_free(origin: Any) -> Any:
-    return (origin.participates == ONE) & (origin.finish_reason == peewee.SQL("''")) & (origin.free == ONE)
+    return (origin.participates == ONE) & (origin.finish_reason == EMPTY) & (origin.free == ONE)
 
 
 def is_held(origin: Any, session_id: Any = None) -> Any:
@@ -301,7 +288,7 @@ def _belongs(origin: Any, session: Any) -> Any:
 
 
 def _nice(origin_id: Any) -> Any:
-    """The lowest niceness, with the tries made, of the open pages of an origin: an index tells it for each job."""
+    """The lowest niceness, with the tries made, of the open pages of an origin, by an index for each job."""
     page = Page.alias("nice_page")
     priority = page.nice + page.attempts
     first = page.select(priority).where((page.origin == origin_id) & (page.job == Job.id) & is_pending(page))
@@ -317,42 +304,28 @@ def _leasing(me: Any, now: Any, change: Any, most: Any, window: Any, *more: Call
     soonest = one.select(one.id, one.next_request_at).where(free).order_by(one.next_request_at, one.id)
     soonest = soonest.limit(_SkipLocked(window)).alias("soonest")
     later = peewee.Case(None, [(soonest.c.next_request_at > now, ONE)], ZERO)
-    best = peewee.Select([soonest], [soonest.c.id]).order_by(
-        later, _nice(soonest.c.id), soonest.c.next_request_at, soonest.c.id
-    )
-    changes = {
-        Origin.former_session: Origin.session_id,
-        Origin.session_id: me,
-        Origin.free: ZERO,
-        Origin.epoch: Origin.epoch + ONE,
-        Origin.change: change,
-    }
-    answered = (Origin.id, Origin.origin, Origin.epoch, Origin.former_session)
+    order = (later, _nice(soonest.c.id), soonest.c.next_request_at, soonest.c.id)
+    best = peewee.Select([soonest], [soonest.c.id]).order_by(*order)
+    changes = {Origin.former_session: Origin.session_id, Origin.session_id: me, Origin.free: ZERO}
+    changes |= {Origin.epoch: Origin.epoch + ONE, Origin.change: change}
+    answered = columns(Origin, "id origin epoch former_session")
     return Origin.update(changes).where(Origin.id.in_(best.limit(most))).returning(*answered)
 
 
-def _open() -> Any:
-    owner = "id run_id host machine pid process_started_ms started_at heartbeat_at lease_ms"
-    chosen = columns(Session, owner, "tags matchonly worker token_hash shared")
-    return Session.select(*chosen).where((Session.ended_at == ZERO) & (Session.rest == ZERO)).order_by(Session.id)
-
-
-def _elsewhere() -> Any:
-    others = is_held(Origin) & (Origin.finish_reason == peewee.SQL("''")) & (Origin.session_id != slot("session_id"))
-    return Origin.select(Origin.id).where(others).limit(ONE)
-
-
-def _unfinished() -> Any:
-    open_ones = (Origin.participates == ONE) & (Origin.finish_reason == peewee.SQL("''"))
-    return Origin.select(peewee.fn.COUNT(Origin.id)).where(open_ones)
-
-
-def _held_by_session() -> Any:
-    held = is_held(Origin) & (Origin.finish_reason == peewee.SQL("''"))
-    return Origin.select(Origin.session_id, peewee.fn.COUNT(Origin.id)).where(held).group_by(Origin.session_id)
-
-
+_HOLD = "host machine pid process_started_ms started_at heartbeat_at lease_ms rest shared"
+_open = builds(
+    Session.select(*columns(Session, "id run_id worker token_hash tags matchonly", _HOLD))
+    .where((Session.ended_at == ZERO) & (Session.rest == ZERO))
+    .order_by(Session.id)
+)
+_TO_DO = (Origin.participates == ONE) & (Origin.finish_reason == EMPTY)
+_HELD = is_held(Origin) & (Origin.finish_reason == EMPTY)
+_elsewhere = builds(Origin.select(Origin.id).where(_HELD & (Origin.session_id != slot("session_id"))).limit(ONE))
+_unfinished = builds(Origin.select(peewee.fn.COUNT(Origin.id)).where(_TO_DO))
+_held_by_session = builds(
+    Origin.select(Origin.session_id, peewee.fn.COUNT(Origin.id)).where(_HELD).group_by(Origin.session_id)
+)
 _set_site = updates([Origin.origin], Origin.site)
 _lease = builds(_leasing(slot("me"), slot("now"), slot("change"), slot("most"), slot("window")))
 _free = builds(Origin.select(Origin.id).where(_is_free(Origin)).limit(ONE))
-_nameless = builds(Origin.select(Origin.origin).where((Origin.site == peewee.SQL("''")) & (Origin.participates == ONE)))
+_nameless = builds(Origin.select(Origin.origin).where((Origin.site == EMPTY) & (Origin.participates == ONE)))

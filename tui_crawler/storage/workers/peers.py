@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import peewee
 
@@ -14,23 +13,23 @@ from tui_crawler.domain.records.failure import RunHeld, StorageFailure
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.records.status_words import FinishReason, RunReason
 from tui_crawler.domain.records.worker import WorkerOrder
-from tui_crawler.storage.crawl import origins, rulesets, settle
-from tui_crawler.storage.crawl.jobs import UnlistedPages, job_rows, job_states
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim, require
+from tui_crawler.storage.crawl import rulesets
+from tui_crawler.storage.crawl.jobs import job_rows, job_states, unlist
+from tui_crawler.storage.crawl.settle import mark_in_flight
+from tui_crawler.storage.db.claim import CLAIMED, ONE, ZERO, Claim, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.owner import Owner
-from tui_crawler.storage.db.statements import builds, builds_among, reads, slot
+from tui_crawler.storage.db.statements import builds, builds_among, columns, reads, slot
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Job, OperatorAction, Origin, Page, Run, Session
 from tui_crawler.storage.workers.leases import Member, bury, is_held, members, set_free
-from tui_crawler.storage.workers.sessions import Starter, open_session
+from tui_crawler.storage.workers.sessions import Starter, close_session, open_session
 
 _ORDERS = {"resume": WorkerOrder.work, "pause": WorkerOrder.pause, "drain": WorkerOrder.drain, "stop": WorkerOrder.stop}
 
 
 def open_to_all(transaction: Transaction, claim: Claim, start: RunStart) -> RunStart:
-    """The leading worker has begun a run: its origins are free, each as its last holder left it, and so are the
-    requests that earlier workers had taken and not made."""
+    """The leading worker has begun a run: its origins are free, and so are requests that were granted and not made."""
     transaction.execute(Run.update({Run.granted: Run.requests}).where(Run.id == claim.run_id))
     changes = {Origin.free: 1, Origin.wanted_session: 0, Origin.site: "", Origin.change: transaction.change}
     transaction.execute(Origin.update(changes).where(Origin.participates == 1))
@@ -54,15 +53,12 @@ def join(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cla
     for one in live:  # no two workers have one name
         if plan.worker and one.name == clean(plan.worker):
             if not starter.token_hash or one.token_hash != starter.token_hash:
-                raise StorageFailure(
-                    f"a live worker is named {one.name} ({one.hold.owner.describe()}): choose another name"
-                )
+                named = f"{one.name} ({one.hold.owner.describe()})"
+                raise StorageFailure(f"a live worker is named {named}: choose another name")
             # who has the token of a live worker is that one, started again: it takes over
-            bury(transaction, one.session_id, one.run_id, f"started again as {starter.owner.describe()}")
-    chosen = (Run.id, Run.job, Run.started_at, Run.continued_at, Run.config_text)
-    run_id, job_id, started_at, continued_at, text = transaction.fetch(
-        Run.select(*chosen).where(Run.id == live[0].run_id)
-    )[0]
+            bury(transaction, one, f"started again as {starter.owner.describe()}")
+    run_id, chosen = live[0].run_id, columns(Run, "job started_at continued_at config_text")
+    ((job_id, started_at, continued_at, text),) = transaction.fetch(Run.select(*chosen).where(Run.id == run_id))
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
     start = RunStart(
         run_id,
@@ -107,9 +103,7 @@ def claim_page(transaction: Transaction, claim: Claim, page_id: int, origin: str
         in_flight = transaction.one(_in_flight, {"job_id": job_id, "page_id": page_id})
         if in_flight is not None and in_flight[0] >= limit:
             return False
-    origins.mark_in_flight(transaction, origin, url)
-    values = {"page_id": page_id, "claimed_at": transaction.now, "claimed_by": claim.session_id}
-    transaction.run(settle.claim_page, values)
+    mark_in_flight(transaction, claim, page_id, origin, url, anew=True)
     return True
 
 
@@ -126,11 +120,9 @@ def orders(transaction: Transaction, claim: Claim) -> tuple[WorkerOrder, tuple[s
 def unlist_untaken(transaction: Transaction, claim: Claim) -> frozenset[int]:
     """Takes the pages of jobs that this worker does not take off the todo lists of its origins; answers which."""
     require(transaction, claim)
-    unlisted, mine = UnlistedPages(), Origin.select(Origin.id).where(is_held(Origin, claim.session_id))
-    for job in job_rows(transaction):
-        if not job.is_free(claim):
-            unlisted.take(transaction, job.job_id, Page.origin.in_(mine))
-    return frozenset(unlisted.pages)
+    mine = Page.origin.in_(Origin.select(Origin.id).where(is_held(Origin, claim.session_id)))
+    held = [job.job_id for job in job_rows(transaction) if not job.is_free(claim)]
+    return frozenset(page_id for job_id in held for page_id in unlist(transaction, job_id, mine))
 
 
 def steer(transaction: Transaction, claim: Claim, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
@@ -146,11 +138,10 @@ def steer(transaction: Transaction, claim: Claim, command: WorkerCommand) -> tup
     chosen = Session.id.in_([live[name].session_id for name in names])
     if isinstance(command, MoveOrigins):
         return _move(transaction, live[names[0]], command.origins)
-    column, value = Session.wanted, ""
     if isinstance(command, TagWorker):
         column, value = Session.tags, clean(" ".join(command.tags))
     elif command.order in _ORDERS:
-        value = _ORDERS[command.order]
+        column, value = Session.wanted, _ORDERS[command.order]
     else:
         raise ValueError(f"workers cannot be told to {command.order}")
     before: dict[str, str] = dict(transaction.fetch(Session.select(Session.worker, column).where(chosen)))
@@ -180,21 +171,17 @@ def last_action(transaction: Transaction) -> int:
 
 
 def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
-    """Ends this session; answers whether others go on with the run, which then stays open. Raises StorageFailure when
-    the session is no longer ours."""
+    """End this session; return whether others continue the run. Raises StorageFailure if it is no longer ours."""
     require(transaction, claim)
     if not any(one.session_id != claim.session_id for one in members(transaction)):
         return False
-    ended = {Session.ended_at: transaction.now, Session.heartbeat_at: transaction.now, Session.clean: int(clean)}
-    transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
-    transaction.held_by = 0
+    close_session(transaction, claim, clean)
     set_free(transaction, claim.session_id)
     return True
 
 
 def end_reason(transaction: Transaction, claim: Claim, reason: str) -> str:
-    """Why a run of several workers ends: whether operators have stopped all its origins, or the database has refused
-    an attempt of another worker, none of them knows alone."""
+    """Why a run of several workers ends: stopped by operators everywhere, or refused by the database at any worker."""
     if not claim.shared or reason not in (RunReason.exhausted, RunReason.operator):
         return reason
     found = transaction.fetch(Origin.select(Origin.finish_reason).where(Origin.participates == 1).distinct())
@@ -203,17 +190,10 @@ def end_reason(transaction: Transaction, claim: Claim, reason: str) -> str:
     return RunReason.operator if found == [(FinishReason.operator,)] else RunReason.exhausted
 
 
-def _moved() -> Any:
-    away = (Origin.wanted_session > ZERO) & (Origin.wanted_session != slot("session_id"))
-    return Origin.select(Origin.origin).where(away & is_held(Origin, slot("session_id")))
-
-
-def _in_flight() -> Any:
-    claimed = Page.status == peewee.SQL(str(PageStatus.CLAIMED.value))
-    others = (Page.job == slot("job_id")) & (Page.id != slot("page_id"))
-    return Page.select(peewee.fn.COUNT(Page.id)).where(claimed & others)
-
-
+_AWAY = (Origin.wanted_session > ZERO) & (Origin.wanted_session != slot("session_id"))
+_moved = builds(Origin.select(Origin.origin).where(_AWAY & is_held(Origin, slot("session_id"))))
+_OTHERS = (Page.job == slot("job_id")) & (Page.id != slot("page_id"))
+_in_flight = builds(Page.select(peewee.fn.COUNT(Page.id)).where((Page.status == CLAIMED) & _OTHERS))
 _wanted = reads([Session.id], Session.wanted, Session.tags, Session.matchonly, where=Session.ended_at == ZERO)
 _elsewhere = builds_among(
     Origin.select(Origin.origin),

@@ -1,7 +1,5 @@
-"""Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh.
-
-A session that was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md).
-"""
+"""Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh. A session that
+was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md)."""
 
 from __future__ import annotations
 
@@ -16,23 +14,22 @@ from tui_crawler.domain.crawl.job import JobPlan, JobState
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, StoredOrigin
 from tui_crawler.domain.records.failure import RunHeld
 from tui_crawler.domain.records.kept_config import written_config
-from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.robots import product_token
 from tui_crawler.storage.crawl import former, origins, rulesets, stashes
-from tui_crawler.storage.crawl.activity import note
+from tui_crawler.storage.crawl.activity import ActivityEvent, note
 from tui_crawler.storage.crawl.candidates import todo_head
-from tui_crawler.storage.crawl.counters import forget_minutes, forget_runs, set_mark
+from tui_crawler.storage.crawl.counters import forget_minutes, set_mark
 from tui_crawler.storage.crawl.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.crawl.jobs import any_job, configure_jobs, hold_back, job_states
 from tui_crawler.storage.crawl.rulesets import Edited
 from tui_crawler.storage.crawl.urls import url_ids
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim, count_work, require
+from tui_crawler.storage.db.claim import CLAIMED, ONE, ZERO, Claim, count_work, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.clock import mono_clock
 from tui_crawler.storage.db.owner import OpenSession, Owner
 from tui_crawler.storage.db.statements import columns, updates
 from tui_crawler.storage.db.transaction import Transaction
-from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
+from tui_crawler.storage.models import ExitCount, Job, Origin, Page, RobotsText, Run, Session
 
 _CONTINUED = frozenset({"", "interrupted"})
 _NO_RUN = -1  # no page is on the ignore list of this run
@@ -49,9 +46,7 @@ _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, rec
 @dataclass(frozen=True, slots=True)
 class Starter:
     """Who starts a run, for how long (ms) its lease holds without a heartbeat, and its monotonic clock (ms).
-
-    `token_hash` is the SHA-256 of what proves that it is the worker of its name, `free_bytes` the room on its disk.
-    """
+    `token_hash` is the SHA-256 of what proves that it is the worker of its name, `free_bytes` the room on its disk."""
 
     owner: Owner
     lease_ms: int
@@ -68,21 +63,13 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     ids = configure_jobs(transaction, main, plan.jobs, plan.config_name, edited.configuration)
     job_id = ids[plan.job]
     run_id, continued, started_at = _choose_run(transaction, plan, job_id)
-    note(
-        transaction,
-        "run_continued" if continued else "run_started",
-        f"run {run_id}{plan.note and '; '}{plan.note}",
-        run_id=run_id,
-    )
+    event: ActivityEvent = "run_continued" if continued else "run_started"
+    note(transaction, event, f"run {run_id}{plan.note and '; '}{plan.note}", run_id=run_id)
     former.begin(transaction, run_id, plan.keep_runs, continued)
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
-    transaction.execute(
-        Page.update({Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}).where(
-            Page.status == peewee.SQL(str(int(PageStatus.CLAIMED)))
-        )
-    )
-    if not continued:
-        forget_runs(transaction, claim)
+    release_pages(transaction)
+    if not continued:  # the log itself keeps every attempt
+        transaction.execute(ExitCount.delete().where(ExitCount.run_id < run_id))
     set_mark(transaction, "unverified", plan.unverified)
     in_force = rulesets.begin(transaction, claim, plan, edited)
     left_out = _gather(transaction, claim, plan, continued)
@@ -104,6 +91,12 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
         jobs=jobs,
         rulesets=in_force,
     )
+
+
+def release_pages(transaction: Transaction, *which: Any) -> None:
+    """Pages that were claimed, or those of them for which this holds, are ready again."""
+    ready = dict.fromkeys(columns(Page, "status claimed_at claimed_by"), 0)
+    transaction.execute(Page.update(ready).where(Page.status == CLAIMED, *which))
 
 
 def open_session(
@@ -132,11 +125,8 @@ def open_session(
 
 
 def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunStart]:
-    """Claims the database while nobody runs, to carry out what operators ask for; makes and continues no run.
-
-    The answer describes the last run, by whose numbers the claim goes; without one, by the defaults.
-    Raises RunHeld.
-    """
+    """Claim the database without a run, to carry out what operators ask for; make and continue no run. The RunStart
+    describes the last run, by whose numbers the claim goes; without one, by the defaults. Raises RunHeld."""
     unclean = _take_over(transaction, starter)
     chosen = columns(
         Run, "id job tries patience start_politeness recrawl_interval_ms respect_http_freshness requests config_text"
@@ -168,54 +158,45 @@ def load_origins(
     transaction: Transaction, claim: Claim, origin_ids: Sequence[int] | None = None
 ) -> tuple[StoredOrigin, ...]:
     """The origins that take part in the run, or those of them with these ids, each with the head of its todo list."""
-    width = origins.RECORD_WIDTH
-    mine = Origin.participates == 1
-    of_pages = Page.todo_order > ZERO
+    mine, of_pages = Origin.participates == 1, Page.todo_order > ZERO
     if origin_ids is not None:
         mine &= Origin.id.in_(origin_ids)
         of_pages &= Page.origin.in_(origin_ids)
     seed = Page.select(ONE).where((Page.origin == Origin.id) & (Page.seed == ONE))
-    counted = [Origin.pages_known, Origin.done, Origin.failed]
-    chosen = [*origins.record_columns(), *counted, peewee.fn.EXISTS(seed), Origin.joined, Origin.start_path]
+    more = (*columns(Origin, "pages_known done failed joined start_path"), peewee.fn.EXISTS(seed))
     rows = transaction.fetch(
-        Origin.select(*chosen)
+        Origin.select(*origins.RECORD, *more)
         .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
         .where(mine)
         .order_by(Origin.id)
     )
     listed = {row[0] for row in transaction.fetch(Page.select(Page.origin).where(of_pages).distinct())}
-    return tuple(
-        StoredOrigin(
-            origins.record_of(row),
-            todo_head(transaction, claim, row[0]) if row[0] in listed else (),
-            pages_known=row[width],
-            done=row[width + 1],
-            failed=row[width + 2],
-            seeded=bool(row[width + 3]),
-            external=row[width + 4] == origins.EXTERNAL,
-            start_path=row[width + 5],
+    found = []
+    for row in rows:
+        pages_known, done, failed, joined, start_path, seeded = row[len(origins.RECORD) :]
+        todo = todo_head(transaction, claim, row[0]) if row[0] in listed else ()
+        counts, is_external = (pages_known, done, failed), joined == origins.EXTERNAL
+        state = origins.record_of(row)
+        found.append(
+            StoredOrigin(state, todo, *counts, seeded=bool(seeded), external=is_external, start_path=start_path)
         )
-        for row in rows
-    )
+    return tuple(found)
 
 
 def add_origins(
     transaction: Transaction, claim: Claim, names: Sequence[str], external: bool = False, start_path: str = ""
 ) -> tuple[StoredOrigin, ...]:
-    """Origins join the run by hand, by a link or by the redirect of a seed, which gives a `start_path`; those start
-    afresh that do not take part already. `external` ones are only checked; one that is so no longer is crawled from now
-    on."""
+    """Let origins join the run by hand, by a link or by the redirect of a seed, which gives a `start_path`; new ones
+    start afresh. `external` ones are only checked; one that is so no longer is crawled from now on."""
     require(transaction, claim)
     ids = []
     for name in names:
         row = origins.ensure(transaction, name)
-        if not row.participates or (row.external and not external):
+        if not row.participates or (row.joined == origins.EXTERNAL and not external):
             origins.join(transaction, claim, row, origins.EXTERNAL if external else "added")
             if start_path and name not in dict(claim.start_paths):
                 named = {"origin_id": row.id, "origin": clean(name), "start_path": clean(start_path)}
                 transaction.run(origins.set_start_path, named)
-        if not row.participates:
-            origins.start_afresh(transaction, claim, row.id)
         ids.append(row.id)
     stored = {one.record.origin: one for one in load_origins(transaction, claim, ids)}
     return tuple(stored[clean(name)] for name in names)
@@ -239,15 +220,20 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
     closed = {Run.finished_at: now, Run.finish_reason: reason, Run.clean: int(clean_end)}
     transaction.execute(Run.update(closed).where(Run.id == claim.run_id))
     note(transaction, "run_finished", reason, run_id=claim.run_id)
-    transaction.held_by = 0
-    ended = {Session.ended_at: now, Session.heartbeat_at: now, Session.clean: int(clean_end)}
-    transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
+    close_session(transaction, claim, clean_end)
     landed = {Origin.in_flight_url: "", Origin.change: transaction.change}
     transaction.execute(Origin.update(landed).where(Origin.in_flight_url != ""))
 
 
+def close_session(transaction: Transaction, claim: Claim, clean_end: bool) -> None:
+    """Ends the session of a claim, in order or not."""
+    transaction.held_by, now = 0, transaction.now
+    ended = {Session.ended_at: now, Session.heartbeat_at: now, Session.clean: int(clean_end)}
+    transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
+
+
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
-    """Ends the sessions of dead owners; answers whether the last holder of any origin did not end in order. Raises
+    """End the sessions of dead owners; return whether a last holder of an origin did not end in order. Raises
     RunHeld."""
     chosen = columns(Session, "run_id host machine pid process_started_ms started_at heartbeat_at lease_ms rest shared")
     still_open = Session.ended_at == ZERO
@@ -283,14 +269,8 @@ def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[i
     if last and not plan.new_run:
         run_id, reason, clean_end, started_at = last[0]
         if reason in _CONTINUED or not clean_end:
-            reopened = {
-                **planned,
-                Run.continued_at: transaction.now,
-                Run.finished_at: 0,
-                Run.finish_reason: "",
-                Run.clean: 0,
-            }
-            transaction.execute(Run.update(reopened).where(Run.id == run_id))
+            reopened = {Run.continued_at: transaction.now, Run.finished_at: 0, Run.finish_reason: "", Run.clean: 0}
+            transaction.execute(Run.update(planned | reopened).where(Run.id == run_id))
             return run_id, True, started_at
     values = {**planned, Run.job: job_id, Run.started_at: transaction.now}
     return int(transaction.fetch(Run.insert(values).returning(Run.id))[0][0]), False, transaction.now
@@ -323,8 +303,8 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, plan:
 
 
 def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bool) -> int:
-    """Who takes part: the origins of the seeds, those that joined by hand, and those where links wait to be checked.
-    Answers how many do no longer."""
+    """Let the origins of seeds, those added by hand, and those to be checked take part; return how many no longer
+    do."""
     seeds = [seed for seeds in (plan.seeds, *(job.seeds for job in plan.jobs)) for seed in seeds]
     wanted = dict.fromkeys(clean(seed.origin) for seed in seeds)
     known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
@@ -340,19 +320,15 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
         by_hand = joined == "added" and (participates or not continued)
         if by_hand or (joined != "added" and origin_id in checked):
             how = joined if by_hand else origins.EXTERNAL
-            origins.join(transaction, claim, origins.ensure(transaction, name), how)
-            if not (continued and participates):
-                origins.start_afresh(transaction, claim, origin_id)
+            is_new = not (continued and participates)
+            origins.join(transaction, claim, origins.ensure(transaction, name), how, afresh=is_new)
         elif participates:
             left_out += joined != origins.EXTERNAL
             changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
             transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
-    names = {row[1] for row in known}
     for name in wanted:
-        row = origins.ensure(transaction, name) if name in names else origins.insert(transaction, name)
-        origins.join(transaction, claim, row, "seed")
-        if not (continued and row.participates):
-            origins.start_afresh(transaction, claim, row.id)
+        row = origins.ensure(transaction, name)
+        origins.join(transaction, claim, row, "seed", afresh=not (continued and row.participates))
     _set_start_paths(transaction, claim)
     return left_out
 
