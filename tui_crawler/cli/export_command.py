@@ -170,35 +170,28 @@ def _columns(arguments: argparse.Namespace, reports: Reports) -> tuple[str, ...]
 def output_of(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output]:
     """The file, or standard output. Raises CannotRun where it cannot be written; SystemExit by a signal, and with
     status 0 when nobody reads any more."""
-    from tui_crawler.export.output import CannotWrite, ReaderGone
+    from tui_crawler.export.output import CannotWrite, ReaderGone, open_file, open_stream
 
     try:
-        with _ended_by_signals(), _opened(path, arguments) as output:
-            yield output
+        with _ended_by_signals(), ExitStack() as opened:
+            made = open_stream(_standard_output(opened)) if path is None else open_file(path, force=arguments.force)
+            yield opened.enter_context(made)
     except CannotWrite as error:
         raise CannotRun(str(error)) from error
     except ReaderGone:
         raise SystemExit(int(ExitStatus.ok)) from None
 
 
-@contextmanager
-def _opened(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output]:
-    """The file, or standard output: a copy of its descriptor, so that a reader who went away leaves nothing behind in
-    Python's own stream."""
-    from tui_crawler.export.output import open_file, open_stream
-
-    with ExitStack() as opened:
-        if path is not None:
-            yield opened.enter_context(open_file(path, force=arguments.force))
-            return
-        sys.stdout.flush()
-        write: Callable[[memoryview], int | None] = _shown
-        if not sys.stdout.isatty():
-            try:
-                write = opened.enter_context(os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)).write
-            except (OSError, ValueError):  # a stream without a descriptor
-                write = sys.stdout.buffer.write
-        yield opened.enter_context(open_stream(write))
+def _standard_output(opened: ExitStack) -> Callable[[memoryview], int | None]:
+    """Return what writes to standard output: to a copy of its descriptor, so that a reader who went away leaves nothing
+    behind in Python's own stream."""
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        return _shown
+    try:
+        return opened.enter_context(os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)).write
+    except (OSError, ValueError):  # a stream without a descriptor
+        return sys.stdout.buffer.write
 
 
 def _shown(data: memoryview) -> int:
