@@ -224,7 +224,6 @@ def test_undo_is_the_content_of_the_parent_as_a_new_version(workbench, reports):
     edit(workbench, claim, EDITED, 1)
     (now,) = reports.current_rulesets()
     former = reports.ruleset(now.parent_id)
-    assert former is not None
     (undone,) = edit(workbench, claim, former.policies, now.ruleset_id, note="undo")
     assert (undone.ruleset_id, undone.parent_id, undone.policies) == (3, 2, FIRST)
 
