@@ -217,7 +217,6 @@ async def test_an_older_database_is_copied_and_migrated(path, later):
     assert digest(path) != before
     assert upgrade(path, later) is None
     done = upgrade(backup, later)
-    assert done is not None
     assert (done.from_version, done.to_version) == (version, version + 1)
     assert done.backup.is_file()
 
@@ -298,7 +297,6 @@ def test_a_kill_leaves_no_half_copy_under_the_name_of_one_and_the_next_upgrade_c
     assert list(path.parent.glob("*.bak")) == []
     assert list(path.parent.glob("*.bak.part"))
     done = upgrade(path, later)
-    assert done is not None
     assert list(path.parent.glob("*.bak*")) == [done.backup]
     assert check_integrity(done.backup).problems == ()
 
