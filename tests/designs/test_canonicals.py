@@ -206,8 +206,7 @@ def test_what_was_decided_stays_decided_in_a_later_run(crawl: Crawling) -> None:
     crawl.run()
     seen = crawl.rows("SELECT * FROM v_link ORDER BY from_url, to_url")
     for _ in range(2):
-        crawl.later(WEEK)
-        crawl.run(**RECHECK)
+        crawl.run(**RECHECK, later=WEEK)
     for path in ("/p", "/east", "/west"):
         assert crawl.codes(site.url(path)) == [*KEPT, "file_ingested", "file_ingested"]
     assert crawl.codes(site.url("/tagged")) == [*KEPT, "file_did_not_change", "file_did_not_change"]
@@ -224,8 +223,7 @@ def test_it_is_decided_again_once_the_canonical_has_content(crawl: Crawling) -> 
     crawl.run()
     site.page("/missing")
     for _ in range(2):  # the canonical is found to have content, then the pages are asked
-        crawl.later(WEEK)
-        crawl.run(**RECHECK)
+        crawl.run(**RECHECK, later=WEEK)
         site.answer("/tagged", site.scripts["/tagged"].answers[0])
     assert crawl.codes(site.url("/p"))[-1] == crawl.codes(site.url("/tagged"))[-1] == "not_canonical"
     assert crawl.page(site.url("/tagged"))["title"] == ""
@@ -237,12 +235,10 @@ def test_a_page_that_names_another_canonical_is_decided_anew(crawl: Crawling) ->
     crawl.run()
     site.page("/p", head=canonical("/c"))
     site.page("/c")
-    crawl.later(WEEK)
-    crawl.run(**RECHECK)
+    crawl.run(**RECHECK, later=WEEK)
     assert crawl.codes(site.url("/p")) == [*KEPT, "not_canonical"]
     site.page("/p")
-    crawl.later(WEEK)
-    crawl.run(**RECHECK)
+    crawl.run(**RECHECK, later=WEEK)
     assert crawl.codes(site.url("/p"))[-1] == "file_ingested"
     assert crawl.value("SELECT count(*) FROM canonical_claim") == 0
 

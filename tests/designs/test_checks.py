@@ -87,8 +87,7 @@ def test_the_activity_log_tells_what_happened_beside_the_attempts(crawl: Crawlin
     crawl.run(crawl__max_requests=2)
     crawl.ask("jobs", "pause", "crawl")
     crawl.ask("jobs", "resume", "crawl")
-    crawl.later(WEEK)
-    crawl.run()
+    crawl.run(later=WEEK)
     told = [row["event"] for row in crawl.rows("SELECT event FROM v_activity ORDER BY at, rowid")]
     assert told.count("run_started") == told.count("run_finished") == 2
     assert {"job_paused", "job_resumed", "job_finished", "origin_joined", "origin_finished"} <= set(told)

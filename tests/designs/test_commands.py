@@ -100,8 +100,7 @@ hosts: [{{host: "{site.origin}", headers: {{X-Key: "${{KEY}}"}}}}]
 """
     crawl.run(text)
     site.answer("/", Answer(304, headers=(("ETag", '"1"'),)))
-    crawl.later(60_000)
-    crawl.run(text, crawl__recheck=True)
+    crawl.run(text, crawl__recheck=True, later=60_000)
     found: list[tuple[str, str, bytes]] = []
     for path in sorted((crawl.folder / "warcs").glob("*.warc.gz")):
         with path.open("rb") as file:

@@ -97,8 +97,7 @@ def test_how_long_cookies_are_sent_is_configured(crawl: Crawling, mode: str) -> 
     crawl.run(f"crawl: {{cookies: {mode}}}")
     assert sent(site, "/home") == [None if mode == "off" else "a=1"]
     assert sent(site, "/later") == ["a=1" if mode == "origin" else None]
-    crawl.later(5 * WEEK)
-    crawl.run(f"crawl: {{cookies: {mode}}}")
+    crawl.run(f"crawl: {{cookies: {mode}}}", later=5 * WEEK)
     assert sent(site, "/")[1] is None, "not even then beyond the run"
 
 

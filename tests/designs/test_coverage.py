@@ -286,8 +286,7 @@ def test_unchanged_documents_are_documents(crawl: Crawling) -> None:
     site.answer("/", Answer(200, b"<title>x</title>", (("Content-Type", "text/html"), ("ETag", '"1"'))))
     crawl.run("crawl: {recrawl_interval: 1d}")
     site.answer("/", Answer(304))
-    crawl.later(WEEK)
-    crawl.run("crawl: {recrawl_interval: 1d}")
+    crawl.run("crawl: {recrawl_interval: 1d}", later=WEEK)
     found = covered(crawl)
     assert (found["seeds"][0]["exit_code"], found["complete"]) == ("file_did_not_change", True)
 
@@ -381,6 +380,5 @@ def test_urls_that_are_mended_are_no_longer_named(crawl: Crawling) -> None:
     crawl.run(QUICK)
     assert len(covered(crawl)["same_content"]) == 1
     site.answer(paths[0], Answer(404))
-    crawl.later(5 * WEEK)
-    crawl.run(QUICK)
+    crawl.run(QUICK, later=5 * WEEK)
     assert covered(crawl)["same_content"] == []

@@ -166,12 +166,10 @@ def test_a_longer_retry_after_ends_the_run_of_the_origin_and_is_kept(crawl: Craw
     assert until == site.seen[-1].ended + 2 * HOUR
     said = crawl.ask("status", "--json").json["origins"][0]
     assert (said["finish_reason"], said["next_request_at"]) == ("rate_limited", until)
-    crawl.later(HOUR)
-    crawl.run()
+    crawl.run(later=HOUR)
     assert site.asked == ["/"], "the wait is still longer than retry_after_max: rate_limited at once"
     assert crawl.value("SELECT finish_reason FROM v_origin") == "rate_limited"
-    crawl.later(HOUR - MINUTE)
-    crawl.run()
+    crawl.run(later=HOUR - MINUTE)
     assert site.asked == ["/", "/"], "a shorter one is waited out"
     assert site.seen[-1].at >= until
 
@@ -180,8 +178,7 @@ def test_the_gap_is_kept_over_restarts(crawl: Crawling) -> None:
     """next_request_at is stored with the attempt: a new run does not ask sooner."""
     site = slow(crawl, 10, 10, 10, robots="User-agent: *\nCrawl-delay: 60")
     crawl.run(crawl__max_requests=2)
-    crawl.later(10 * SECOND)
-    crawl.run(crawl__max_requests=1)
+    crawl.run(crawl__max_requests=1, later=10 * SECOND)
     assert len(site.seen) == 3
     assert min(site.gaps) >= 60_000
 
@@ -220,6 +217,5 @@ def test_a_pause_of_a_day_shortens_nothing(crawl: Crawling) -> None:
     """The wait that was promised before a long rest is over; the delay after the next request is not."""
     site = slow(crawl, 10, 10, 10)
     crawl.run(crawl__max_requests=2)
-    crawl.later(DAY)
-    crawl.run("robots: {expiry: 24h}")
+    crawl.run("robots: {expiry: 24h}", later=DAY)
     assert min(site.gaps) >= 1_000

@@ -262,8 +262,7 @@ def test_the_document_of_a_page_that_became_a_redirect_is_dropped(crawl: Crawlin
     crawl.run()
     assert crawl.page(site.url())["title"] == "/"
     site.redirect("/", "/x", 302)
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     page = crawl.page(site.url())
     assert (page["last_exit_code"], page["title"], page["sha256"]) == ("redirect", "", "")
     assert crawl.rows("SELECT * FROM v_link WHERE from_url = ?", site.url()) == []

@@ -33,8 +33,7 @@ def told(crawl: Crawling, *words: str) -> dict[str, Any]:
     """Everything that names broken links, without what page is broken because of itself."""
     report = crawl.ask("report", "--json", *words).json
     found = crawl.ask("links", "--broken", "--json").json["broken"]
-    with crawl.reports() as reports:
-        counts = reports.broken_counts()
+    counts = crawl.broken_counts()
     return {
         "links": {one["url"] + (f"#{one['fragment']}" if one["fragment"] else "") for one in found},
         "report": {
@@ -46,8 +45,7 @@ def told(crawl: Crawling, *words: str) -> dict[str, Any]:
 
 def again(crawl: Crawling, text: str = CHECKED) -> None:
     """A later run in which every page is due."""
-    crawl.later(5 * WEEK)
-    crawl.run(text)
+    crawl.run(text, later=5 * WEEK)
 
 
 @pytest.mark.parametrize("status", [404, 410, 403, 451])

@@ -54,8 +54,7 @@ def test_only_the_kinds_that_are_asked_for_become_pages(crawl: Crawling) -> None
     site.file("/", EVERYTHING, HTML)
     crawl.run()
     assert set(site.asked) == {"/", "/base/page", "/base/area", "/base/frame.html"}
-    crawl.later(5 * WEEK)
-    crawl.run("crawl: {link_kinds_queued: [css, script], follow_frames: false}")
+    crawl.run("crawl: {link_kinds_queued: [css, script], follow_frames: false}", later=5 * WEEK)
     assert set(site.asked[4:]) >= {"/base/style.css", "/base/print.css", "/base/script.js"}
 
 
@@ -217,8 +216,7 @@ def test_what_is_of_no_kind_is_left_on_the_wire_unless_all_is_stored(crawl: Craw
     assert (big["last_exit_code"], big["size"], big["sha256"]) == ("file_of_unknown_type", len(picture), "")
     (attempt,) = crawl.rows("SELECT bytes FROM v_attempt WHERE url = ?", site.url("/big"))
     assert attempt["bytes"] == 0
-    crawl.later(5 * WEEK)
-    crawl.run("storage: {store_bodies: all}")
+    crawl.run("storage: {store_bodies: all}", later=5 * WEEK)
     big = crawl.page(site.url("/big"))
     assert (big["last_exit_code"], big["size"]) == ("file_of_unknown_type", len(picture))
     with crawl.reports() as reports:

@@ -198,8 +198,7 @@ def test_links_of_a_page_that_is_gone_wait_for_a_build_and_go_after_it(crawl: Cr
     crawl.run(OFFLINE)
     site.answer("/", Answer(404))
     for links, scanned in (1, 1), (0, 0):
-        crawl.later(5 * WEEK)
-        crawl.run(OFFLINE)
+        crawl.run(OFFLINE, later=5 * WEEK)
         assert crawl.value("SELECT count(*) FROM v_link") == links
         assert build(crawl)["scanned"] == scanned
 
@@ -216,8 +215,7 @@ def test_with_few_origins_left_the_rest_is_saved_as_a_segment_and_the_run_stops(
     }
     assert crawl.value("SELECT finish_reason FROM v_run") == "few_origins"
     assert crawl.ask("queue", "load", str(path)).status == 0
-    crawl.later(WEEK)
-    crawl.run()
+    crawl.run(later=WEEK)
     assert len(large.asked) == 7
 
 

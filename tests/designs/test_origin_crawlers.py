@@ -46,8 +46,7 @@ def test_robots_then_seeds_then_what_was_found(crawl: Crawling) -> None:
     site.page("/seed")
     crawl.run(seeds=[site.url(), site.url("/seed")])
     assert [one.target for one in site.seen] == ["/robots.txt", "/", "/seed", "/found"]
-    crawl.later(5 * WEEK)
-    crawl.run(seeds=[site.url(), site.url("/seed")])
+    crawl.run(seeds=[site.url(), site.url("/seed")], later=5 * WEEK)
     assert [one.target for one in site.seen][4:] == ["/robots.txt", "/", "/seed", "/found"]
 
 

@@ -60,8 +60,7 @@ def test_a_shorter_path_lowers_all_pages_below_it(crawl: Crawling) -> None:
     crawl.run("crawl: {max_depth: 5}")
     assert "/6" not in site.asked
     site.page("/late", "/4")
-    crawl.later(5 * WEEK)
-    crawl.run("crawl: {max_depth: 5}")
+    crawl.run("crawl: {max_depth: 5}", later=5 * WEEK)
     depths = {row["url"].removeprefix(site.origin): row["depth"] for row in crawl.rows("SELECT url, depth FROM v_page")}
     assert depths == {"/": 0, "/1": 1, "/late": 1, "/2": 2, "/3": 3, "/4": 2, "/5": 3, "/6": 4}
     assert site.asked[-1] == "/6"
@@ -145,8 +144,7 @@ def test_every_page_that_a_retry_names_is_asked_for_again(crawl: Crawling) -> No
     for code, number in by_code.items():
         (action,) = crawl.ask("retry", "--exit-code", code, "--json").json["actions"]
         assert sum(action["after"]["retried"].values()) == number, code
-    crawl.later(HOUR)
-    crawl.run(ENDINGS)
+    crawl.run(ENDINGS, later=HOUR)
     after = Counter(row["url"] for row in crawl.rows("SELECT url FROM v_attempt WHERE kind = 'page'"))
     assert {row["url"] for row in pages if after[row["url"]] == before[row["url"]]} == set()
     crawled = {"file_ingested", "file_of_unknown_type", "redirect", "permanent_redirect", "file_did_not_change"}

@@ -81,9 +81,7 @@ def test_a_refusal_is_an_attempt_without_a_request_that_names_pattern_and_line(c
     assert refused["message"] == 'do_not_crawl: path begins with "/admin/"'
     assert refused["requests"] == 0
     assert site.asked == ["/"]
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url("/admin/x"))
-    assert detail is not None
+    detail = crawl.detail(site.url("/admin/x"))
     assert detail.attempts[0].decided_by == f"{crawl.file}:5"
     assert crawl.page(site.url("/admin/x"))["attempts_remaining"] == 0
 

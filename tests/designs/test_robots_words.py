@@ -79,8 +79,7 @@ def test_an_origin_that_robots_txt_disallows_as_a_whole_says_so(crawl: Crawling)
         assert reason(crawl, half.origin) == "nothing left to crawl"
         view = shown(crawl, closed.origin)
         assert (view.last_url, view.last_exit_code) == (closed.url(), "blocked_by_robots_txt")
-        crawl.later(DAY)
-        crawl.run(seeds=seeds)
+        crawl.run(seeds=seeds, later=DAY)
     status = crawl.ask("status").out
     assert "empty" in status
     assert "robots.txt disallows everything asked for" in status

@@ -173,8 +173,7 @@ def test_a_change_that_is_undone_leaves_the_queue_and_the_log_as_they_were(crawl
 
 def test_an_edited_configuration_is_a_new_version_too(crawl: Crawling) -> None:
     site = crawled(crawl, "rules: [{match: /cal/, skip: true}]")
-    crawl.later(5 * WEEK)
-    crawl.run("rules: [{match: /a, skip: true}]")
+    crawl.run("rules: [{match: /a, skip: true}]", later=5 * WEEK)
     new, old = history(crawl)
     assert new["ruleset_id"] > old["ruleset_id"]
     assert crawl.page(site.url("/a"))["status"] == "SKIPPED"

@@ -169,8 +169,7 @@ def test_the_exclusion_list_is_extended_while_crawling(crawl: Crawling) -> None:
     }
     (action,) = crawl.rows("SELECT who, action, target FROM v_operator_action")
     assert action == {"who": "tester", "action": "exclude", "target": "host 127.0.0.2"}
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert site.asked == ["/"], "it stays on the list"
 
 
@@ -186,8 +185,7 @@ def test_an_entry_that_is_removed_gives_back_the_pages_that_it_refused(crawl: Cr
     site = linking(crawl, "/private/1", "/open", "/private/2")
     crawl.run()
     assert crawl.ask("exclude", "pattern", "/private/", "--reason", "asked").status == 0
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert [crawl.codes(site.url(f"/private/{n}"))[-1] for n in (1, 2)] == ["blocked_by_exclusion_list"] * 2
     logged = crawl.value("SELECT COUNT(*) FROM v_attempt")
     assert crawl.ask("exclude", "pattern", "/private/", "--remove").status == 0

@@ -54,9 +54,7 @@ def test_index_files_and_gzip(crawl: Crawling) -> None:
     site.file("/two.xml.gz", gzip.compress(urlset(site.url("/b")).encode()), "application/x-gzip")
     crawl.run()
     assert set(site.asked) == {"/", "/index.xml", "/one.xml", "/two.xml.gz", "/a", "/b"}
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url("/a"))
-    assert detail is not None
+    detail = crawl.detail(site.url("/a"))
     assert detail.lastmod == 1_798_859_045_000
 
 
@@ -333,8 +331,7 @@ def test_a_date_after_the_last_crawl_makes_a_page_due(crawl: Crawling, later: st
     assert ("its sitemap says that it has changed" in steps["due"]) == again
     crawl.run()
     assert site.asked.count("/a") == 1 + again
-    crawl.later(DAY)
-    crawl.run()
+    crawl.run(later=DAY)
     assert (site.asked.count("/a"), site.asked.count("/b")) == (1 + again, 1)
     assert site.asked.count("/sitemap.xml") == 4, "once in each run"
 
@@ -344,8 +341,6 @@ def test_a_date_to_come_does_not_crawl_a_page_twice_in_a_run(crawl: Crawling) ->
     site.page("/", "/a")
     crawl.run(seeds=[site.url(), site.url("/a")])
     assert site.asked.count("/a") == 1
-    crawl.later(HOUR)
-    crawl.run(seeds=[site.url(), site.url("/a")])
-    crawl.later(HOUR)
-    crawl.run(seeds=[site.url(), site.url("/a")])
+    crawl.run(seeds=[site.url(), site.url("/a")], later=HOUR)
+    crawl.run(seeds=[site.url(), site.url("/a")], later=HOUR)
     assert site.asked.count("/a") <= 2, "at most once for a date"

@@ -280,36 +280,26 @@ KINDS = [
 
 class TestRefusals:
     @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_a_page_that_waits_will_be_refused(
+    def test_what_waits_what_was_refused_and_what_was_never_seen(
         self, path: str, answer: Answer, code: str, source: str, words: str
     ) -> None:
-        said = ask(ORIGIN + path, page(), POLICIES)
-        assert (said.answer, said.exit_code) == (answer, code)
-        assert said.sentence.startswith("it will be refused when its turn comes: ")
-        assert words in said.sentence
-        assert source in {each.source for each in said.steps if each.verdict == "refuse"}
-
-    @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_a_page_that_was_refused(self, path: str, answer: Answer, code: str, source: str, words: str) -> None:
         status = PageStatus.SKIPPED if code == "skipped_by_rule" else PageStatus.READY
-        said = ask(ORIGIN + path, done(ExitCode[code], status=status, attempts=0), POLICIES)
-        assert (said.answer, said.exit_code) == (answer, code)
-        assert said.sentence.startswith("refused 2027-01-15 07:59:55: ")
-        assert words in said.sentence
+        refused = done(ExitCode[code], status=status, attempts=0)
+        for known, begins in (
+            (page(), "it will be refused when its turn comes: "),
+            (refused, "refused 2027-01-15 07:59:55: "),
+            (None, "never seen, and would be refused: "),
+        ):
+            said = ask(ORIGIN + path, known, POLICIES)
+            assert (said.answer, said.exit_code, said.known) == (answer, code, known is not None)
+            assert said.sentence.startswith(begins)
+            assert words in said.sentence
+            assert source in {each.source for each in said.steps if each.verdict == "refuse"}
 
-    @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_a_url_nobody_has_seen_would_be_refused(
-        self, path: str, answer: Answer, code: str, source: str, words: str
-    ) -> None:
-        said = ask(ORIGIN + path, None, POLICIES)
-        assert (said.answer, said.exit_code, said.known) == (answer, code, False)
-        assert said.sentence.startswith("never seen, and would be refused: ")
-
-    @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_rules_that_have_changed_since(self, path: str, answer: Answer, code: str, source: str, words: str) -> None:
-        message = (
-            "url_query_parameters: parameter 'sort' is not allowed" if answer is Answer.query_policy else "as it was"
-        )
+    @pytest.mark.parametrize(("answer", "code"), [(answer, code) for _, answer, code, _, _ in KINDS])
+    def test_rules_that_have_changed_since(self, answer: Answer, code: str) -> None:
+        by_query = answer is Answer.query_policy
+        message = "url_query_parameters: parameter 'sort' is not allowed" if by_query else "as it was"
         old = UrlStanding(SCHEDULE, done(ExitCode[code], attempts=0), attempts=(attempt(ExitCode[code], message),))
         said = ask(f"{ORIGIN}/fine", old)
         assert (said.answer, said.exit_code) == (answer, code)
