@@ -23,8 +23,7 @@ EVIL = "=HYPERLINK(1)"
 def crawled(shared_crawl: Crawling) -> tuple[Crawling, Site]:
     """A crawl with a bit of everything."""
     crawl = shared_crawl
-    site = crawl.site()
-    site.page("/", "/a", "/gone", "/moved", body='<img src="/i.png" alt=x>')
+    site = crawl.site().front("/a", "/gone", "/moved", body='<img src="/i.png" alt=x>')
     site.file("/a", f"<!DOCTYPE html><title>{EVIL}</title><a href='/'>home</a>", HTML)
     site.answer("/gone", Answer(410))
     site.redirect("/moved", "/a#x", 302)

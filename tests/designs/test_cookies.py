@@ -72,8 +72,7 @@ def test_a_wall_in_front_of_robots_txt(crawl: Crawling) -> None:
 
 
 def test_a_page_that_never_stops_is_asked_four_times_and_it_is_said(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/loop", "/same")
+    site = crawl.site().front("/loop", "/same")
     site.answer("/loop", *(sets("/loop", f"n={number}") for number in range(9)))
     site.answer("/same", sets("/same", "n=1"))
     crawl.run()

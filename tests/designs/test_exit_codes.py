@@ -127,8 +127,7 @@ def test_an_answer_and_its_exit_code(answered: tuple[Crawling, dict[str, Site]],
 
 def run_with(crawl: Crawling, text: str, path: str = "/it") -> Site:
     """A crawl of a page that is fine by itself."""
-    site = crawl.site()
-    site.page("/", path)
+    site = crawl.site().front(path)
     site.page(path)
     crawl.run(text)
     return site

@@ -25,8 +25,7 @@ def test_0_when_nothing_is_left(crawl: Crawling) -> None:
 
 
 def test_0_at_the_limit_of_requests(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a", "/b", "/c")
+    site = crawl.site().front("/a", "/b", "/c")
     said = crawl.live("--max-requests", "2", "--json")
     assert (said.status, json.loads(said.out.splitlines()[-1])["reason"]) == (0, "max_requests")
     assert len(site.seen) == 2, "robots.txt counts"
@@ -50,8 +49,7 @@ def test_2_for_a_bad_configuration_and_nothing_is_asked(crawl: Crawling) -> None
 
 
 def test_2_for_a_database_that_belongs_to_another_configuration(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    crawl.site().front()
     config = crawl.configure(f"{QUICK}\ndatabase: mine.db")
     with crawl.web.in_thread():
         refused = crawl.command("run", str(config), "--db", str(crawl.folder / "other.db"))

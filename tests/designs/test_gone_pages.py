@@ -142,8 +142,7 @@ def test_a_page_that_comes_back_has_its_links_again(crawl: Crawling, back: str) 
 
 
 def test_a_redirect_of_a_page_that_is_gone_names_nothing(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/moved", "/new")
+    site = crawl.site().front("/moved", "/new")
     site.page("/new")
     site.redirect("/moved", "/dead")
     site.answer("/dead", Answer(404))
@@ -157,8 +156,7 @@ def test_a_redirect_of_a_page_that_is_gone_names_nothing(crawl: Crawling) -> Non
 
 
 def test_a_sitemap_that_is_gone_names_nothing(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     site.robots(f"Sitemap: {site.url('/map.xml')}")
     urls = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in ("/dead", "/"))
     site.file("/map.xml", f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>', "text/xml")

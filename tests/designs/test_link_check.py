@@ -259,8 +259,7 @@ def test_what_pages_embed_is_checked_once_and_broken_by_its_kind(crawl: Crawling
 
 
 def test_what_is_embedded_is_no_page_done(crawl: Crawling) -> None:
-    home = crawl.site()
-    home.page("/", body="<img src=/fine.png><img src=/gone.png>")
+    home = crawl.site().front(body="<img src=/fine.png><img src=/gone.png>")
     home.file("/fine.png", b"png", "image/png")
     crawl.run(EMBEDDED, seeds=[home.url()])
 
@@ -313,8 +312,7 @@ def test_failing_images_do_not_end_the_crawl_of_their_origin(crawl: Crawling) ->
 
 
 def test_an_image_that_is_linked_too_is_a_page(crawl: Crawling) -> None:
-    home = crawl.site()
-    home.page("/", "/both.png", "/two", body="<img src=/both.png><img src=/later.png>")
+    home = crawl.site().front("/both.png", "/two", body="<img src=/both.png><img src=/later.png>")
     home.page("/two", "/later.png")
     for path in ("/both.png", "/later.png"):
         home.file(path, b"png", "image/png")
@@ -327,8 +325,7 @@ def test_an_image_that_is_linked_too_is_a_page(crawl: Crawling) -> None:
 
 
 def test_embedded_files_are_checked_again_when_due_and_only_while_that_is_wanted(crawl: Crawling) -> None:
-    home = crawl.site()
-    home.page("/", body="<img src=/a.png>")
+    home = crawl.site().front(body="<img src=/a.png>")
     home.page("/a.png")
     for wanted, asked in ((True, 1), (False, 1), (True, 2)):
         crawl.run(seeds=[home.url()], crawl__check_embedded=wanted, crawl__force_recrawl=True)
@@ -364,8 +361,7 @@ def made(crawl: Crawling, *words: str) -> dict[str, tuple[str, str | None]]:
 
 
 def test_what_was_not_checked_is_shown_as_such_in_every_form(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/two#nowhere")
+    site = crawl.site().front("/two#nowhere")
     site.page("/two")
     crawl.run()
     keys = {f"broken_{name}": f"crawl.check_{name}" for name in ("embedded", "external", "fragments")}
@@ -409,8 +405,7 @@ def test_pages_that_were_read_before_a_check_was_switched_on_are_not_checked(cra
 
 
 def test_where_no_configuration_is_kept_it_is_not_known_what_was_checked(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    crawl.site().front()
     crawl.run(FRAGMENTS)
     with closing(sqlite3.connect(crawl.database)) as database, database:
         database.execute("UPDATE run SET config_text = ''")
@@ -493,8 +488,7 @@ def test_fragments_are_checked_against_their_page(crawl: Crawling) -> None:
 
 
 def test_a_fragment_is_judged_anew_when_either_page_changes(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/two#a", "/two#b", "#c")
+    site = crawl.site().front("/two#a", "/two#b", "#c")
     site.page("/two", body="<p id=a>")
 
     def again() -> dict[str, list[str]]:
@@ -813,8 +807,7 @@ def broken_by_url(crawl: Crawling) -> dict[str, Any]:
 
 
 def test_a_chain_of_redirects_that_ends_dead_names_the_page_with_the_link_and_every_hop(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/old", "/h2")
+    site = crawl.site().front("/old", "/h2")
     redirecting(site, "/old", "/h1", "/h2", "/h3", "/dead")
     crawl.run()
     (found,) = broken_by_url(crawl).values()
@@ -839,8 +832,7 @@ def test_a_seed_that_redirects_to_a_dead_page_is_named_itself(crawl: Crawling) -
 
 
 def test_a_loop_of_redirects_is_one_broken_link(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/in", "/b")
+    site = crawl.site().front("/in", "/b")
     redirecting(site, "/in", "/a", "/b", "/c", "/a")
     crawl.run()
     (found,) = broken_by_url(crawl).values()
@@ -854,8 +846,7 @@ def test_a_loop_of_redirects_is_one_broken_link(crawl: Crawling) -> None:
 
 
 def test_a_loop_is_said_at_the_end_of_a_run(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
+    site = crawl.site().front("/a")
     redirecting(site, "/a", "/b", "/a")
     crawl.run()
     coverage = crawl.ask("status", "--json").json["coverage"]

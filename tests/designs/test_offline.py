@@ -16,8 +16,7 @@ OFFLINE = "crawl: {mode: offline}"
 
 def site_of(crawl: Crawling, *links: str) -> Site:
     """A site whose front page links to these pages."""
-    site = crawl.site()
-    site.page("/", *links)
+    site = crawl.site().front(*links)
     for link in links:
         site.page(link)
     return site
@@ -143,8 +142,7 @@ def test_links_go_through_the_filters_of_the_configuration(crawl: Crawling) -> N
 
 def with_redirect_and_noindex(crawl: Crawling) -> Site:
     """A site with a redirect and a noindex page, both naming what the scope refuses."""
-    site = crawl.site()
-    site.page("/", "/moved", "/hidden", "/missing")
+    site = crawl.site().front("/moved", "/hidden", "/missing")
     site.redirect("/moved", "http://elsewhere.example.org/")
     site.page("/hidden", "http://elsewhere.example.org/a", head="<meta name=robots content=noindex>")
     return site

@@ -42,8 +42,7 @@ def links_of(crawl: Crawling, site: Site) -> list[dict[str, Any]]:
 
 
 def test_a_page_is_due_after_the_interval(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
     due = crawl.page(site.url())["due_at"]
     assert due == site.requests("/")[0].ended + 4 * WEEK
@@ -55,8 +54,7 @@ def test_a_page_is_due_after_the_interval(crawl: Crawling) -> None:
 
 def test_the_shelf_life_is_applied_when_a_list_is_filled(crawl: Crawling) -> None:
     """So a changed setting acts at once (G calls it shelf_life)."""
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
     crawl.run("crawl: {shelf_life: 1 day}", later=2 * DAY)
     assert site.asked == ["/", "/"]
@@ -219,8 +217,7 @@ def test_a_failed_page_with_tries_is_taken_up_by_the_next_run(crawl: Crawling) -
 
 
 def test_force_recrawl_makes_every_done_page_due_once_and_asks_without_conditions(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
+    site = crawl.site().front("/a")
     site.page("/a", "/", headers=(("Cache-Control", "max-age=99999999"),))
     crawl.run()
     crawl.run()
@@ -353,8 +350,7 @@ def test_every_cache_header_is_recorded(crawl: Crawling) -> None:
 
 
 def test_headers_of_a_request_are_recorded_as_they_were_sent(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
     detail = crawl.detail(site.url())
     assert detail.requests[0].request_headers == site.requests("/")[0].headers
@@ -398,8 +394,7 @@ def test_a_url_in_process_is_marked_with_its_start(crawl: Crawling) -> None:
 
 
 def test_what_is_due_is_shown(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run("crawl: {recrawl_interval: 2 weeks}")
     detail = crawl.detail(site.url())
     assert detail.page.due_at == detail.page.last_crawled_at + 2 * WEEK

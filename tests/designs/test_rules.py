@@ -8,8 +8,7 @@ from tests.designs.web import Site
 
 def site_of(crawl: Crawling, *paths: str) -> Site:
     """A site whose front page links to these pages."""
-    site = crawl.site()
-    site.page("/", *paths)
+    site = crawl.site().front(*paths)
     for path in paths:
         site.page(path)
     return site

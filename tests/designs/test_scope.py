@@ -15,8 +15,7 @@ from tui_crawler.domain.records.command import AddSeeds, Exclude
 
 def linking(crawl: Crawling, *links: str) -> Site:
     """A site whose front page has these links, and a page behind each path of it."""
-    site = crawl.site()
-    site.page("/", *links)
+    site = crawl.site().front(*links)
     for link in links:
         if link.startswith("/") and not link.startswith("//"):
             site.page(link.partition("#")[0])

@@ -27,8 +27,7 @@ def index(*urls: str) -> str:
 
 def with_sitemap(crawl: Crawling, path: str = "/sitemap.xml", *pages: str) -> Site:
     """A site with these pages, which nothing links to, and a robots.txt that names a sitemap."""
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     for page in pages:
         site.page(page)
     site.robots(f"User-agent: *\nDisallow: /closed\nSitemap: {site.url(path)}")
@@ -151,8 +150,7 @@ def test_a_seed_that_is_a_sitemap_is_read_whatever_its_type_says(crawl: Crawling
 
 
 def test_a_page_is_no_sitemap_because_it_speaks_of_one(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a", body="<pre>&lt;urlset&gt;</pre><urlset>")
+    site = crawl.site().front("/a", body="<pre>&lt;urlset&gt;</pre><urlset>")
     site.page("/a")
     crawl.run(AUTO)
     assert crawl.page(site.url())["title"] == "/"
@@ -261,8 +259,7 @@ def test_sitemap_xml_is_looked_for_once_where_nothing_names_one(crawl: Crawling)
 
 
 def test_the_sitemap_that_was_looked_for_is_asked_for_once_and_named_as_the_source(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     site.file("/sitemap.xml", urlset(site.url("/dead")), "application/xml")
     crawl.run(AUTO)
     assert site.asked == ["/", "/sitemap.xml", "/dead"]

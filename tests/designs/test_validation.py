@@ -80,8 +80,7 @@ def test_the_report_says_how_many_documents_are_invalid_and_why(read: tuple[Craw
 
 
 def test_valid_is_unknown_until_a_document_was_read(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/p", "/gone")
+    site = crawl.site().front("/p", "/gone")
     site.answer("/p", Answer(200, b"%PDF-1.7", (("Content-Type", "application/pdf"),)))
     crawl.run()
     for path in ("/p", "/gone"):
