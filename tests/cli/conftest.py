@@ -214,12 +214,13 @@ class Said:
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Runs the command line in this process."""
+    """Runs the command line in this process. It prints nothing that a terminal obeys."""
 
     def run(*words: str) -> Said:
         status = main(words)
         out, err = capsys.readouterr()
         assert "Traceback" not in err
+        assert all(char.isprintable() or char in "\r\n" for char in out + err)
         return Said(status, out, err)
 
     return run

@@ -48,7 +48,7 @@ def test_hostile_text_is_spelled_out(text: str):
     printer.note(text)
     printer.error(text)
     printer.document({"title": text})
-    printer.members({"titles": iter([text])})
+    printer.document({"titles": iter([text])})
     for stream in (out, err):
         assert all(char.isprintable() or char == "\n" for char in stream.getvalue())
     assert out.getvalue().splitlines()[0].startswith("title ")
@@ -139,17 +139,17 @@ def test_a_closed_stream_raises_nothing():
 def test_many_documents_are_one_json_value():
     out = io.StringIO()
     printer = Printer(out, io.StringIO())
-    printer.members({"pages": ({"n": n} for n in range(3))})
+    printer.document({"pages": ({"n": n} for n in range(3))})
     assert json.loads(out.getvalue()) == {"pages": [{"n": 0}, {"n": 1}, {"n": 2}]}
     out.truncate(out.seek(0))
-    printer.members({"pages": iter([])})
+    printer.document({"pages": iter([])})
     assert json.loads(out.getvalue()) == {"pages": []}
 
 
 def test_no_more_documents_are_made_than_are_read():
     made = []
     printer = Printer(Broken(), io.StringIO())
-    printer.members({"pages": (made.append(n) for n in range(1_000))})
+    printer.document({"pages": (made.append(n) for n in range(1_000))})
     assert len(made) <= 1
 
 

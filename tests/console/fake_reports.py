@@ -7,26 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from tests.console import sample_tree
+from tests.console import sample_log, sample_tree
 from tests.console.log_stretches import activity_stretch, attempt_stretch
 from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
 from tests.console.sample_diff import DiffReports
 from tests.console.sample_failures import failure_group, failure_value, holds, link_ends, refusal_counts
-from tests.console.sample_log import (
-    activities,
-    claimed,
-    exits_of_crawl,
-    exits_of_www,
-    jobs,
-    operator_actions,
-    refused_links,
-    runs,
-    sessions,
-    stashes,
-    validation_totals,
-    workers,
-)
 from tests.console.sample_pulse import pulse
 from tests.console.sample_rules import ADDED, versions
 from tests.console.sample_timeline import timeline
@@ -84,12 +70,8 @@ STORED = (
 
 
 ROBOTS = (
-    b"# robots.txt of the API\n"
-    b"User-agent: *\n"
-    b"Disallow: /\n"
-    b"\n"
-    b"User-agent: example-net-crawler\n"
-    b"Crawl-delay: 2\n"
+    b"# robots.txt of the API\nUser-agent: *\nDisallow: /\n\n"
+    b"User-agent: example-net-crawler\nCrawl-delay: 2\n"
     b"Allow: /v2/\n"
     b"Disallow: /v2/user/  # asked by mail \x1b]52;c;aGk=\x07\n"
     b"Disallow: /*?sort=\n"
@@ -109,11 +91,11 @@ class FakeReports(DiffReports):
     newest_run: RunView | None = field(default_factory=run_view)
     pages: tuple[PageView, ...] = field(default_factory=failed_pages)
     detail: Callable[[str], PageDetail | None] = page_detail
-    happened: tuple[ActivityView, ...] = field(default_factory=activities)
-    asked_for: tuple[ActionView, ...] = field(default_factory=operator_actions)
-    groups_of_pages: tuple[JobView, ...] = field(default_factory=jobs)
-    at_work: tuple[WorkerView, ...] = field(default_factory=workers)
-    past_runs: tuple[RunView, ...] = field(default_factory=runs)
+    happened: tuple[ActivityView, ...] = field(default_factory=sample_log.activities)
+    asked_for: tuple[ActionView, ...] = field(default_factory=sample_log.operator_actions)
+    groups_of_pages: tuple[JobView, ...] = field(default_factory=sample_log.jobs)
+    at_work: tuple[WorkerView, ...] = field(default_factory=sample_log.workers)
+    past_runs: tuple[RunView, ...] = field(default_factory=sample_log.runs)
     versions: tuple[Ruleset, ...] = field(default_factory=versions)
     writers: dict[int, int] = field(default_factory=dict)
     added: tuple[Exclusion, ...] = ADDED
@@ -234,7 +216,7 @@ class FakeReports(DiffReports):
                 ExitCountView("rate_limited", 2, 1),
                 ExitCountView("server_internal_error", 1, 0),
             )
-        return exits_of_www() if origin == WWW else () if origin else exits_of_crawl()
+        return sample_log.exits_of_www() if origin == WWW else () if origin else sample_log.exits_of_crawl()
 
     def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...] = ()) -> FailureCount:
         self.asked.append(f"failure_count({', '.join((*by, *sought))})")
@@ -372,21 +354,21 @@ class FakeReports(DiffReports):
         return self.groups_of_pages
 
     def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
-        return tuple(one for one in claimed() if one.age_ms > older_ms)
+        return tuple(one for one in sample_log.claimed() if one.age_ms > older_ms)
 
     def stashes(self) -> tuple[StashView, ...]:
         self.asked.append("stashes()")
-        return stashes()
+        return sample_log.stashes()
 
     def refused(self, origin: str) -> tuple[RefusedView, ...]:
-        return tuple(one for one in refused_links() if origin in {"", one.origin})
+        return tuple(one for one in sample_log.refused_links() if origin in {"", one.origin})
 
     def validations(self, most: int) -> ValidationTotals:
         self.asked.append(f"validations({most})")
-        return validation_totals()
+        return sample_log.validation_totals()
 
     def sessions(self, limit: int) -> tuple[SessionView, ...]:
-        return sessions()[:limit]
+        return sample_log.sessions()[:limit]
 
     def workers(self) -> tuple[WorkerView, ...]:
         return self.at_work

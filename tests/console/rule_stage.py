@@ -52,7 +52,7 @@ def editor(held: Stage) -> RuleEditorScreen:
 async def counted(held: Stage) -> str:
     """The impact as it is shown once it is known."""
     screen = editor(held)
-    await until(held, lambda: (news := screen._counting.news) is not None and news.over)
+    await until(held, lambda: (news := screen.counting.news) is not None and news.over)
     await held.quiet()
     return screen.query_one("#draft-impact", Lines).text
 

@@ -25,6 +25,7 @@ from tests.console.sample_crawl import (
 from tests.console.sample_rules import FakeRules
 from tests.console.sample_trace import SampleExplainer
 from tests.support.patience import PATIENT_S
+from tui_crawler.console.action import Situation
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.operator.detach import CannotDetach, Departure, Detacher
 from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -366,6 +367,13 @@ class Stage:
     def table(self, selector: str) -> CrawlTable:
         """A table of the screen on top."""
         return self.app.screen.query_one(selector, CrawlTable)
+
+    @property
+    def situation(self) -> Situation:
+        """What the screen below all dialogs is about."""
+        screen = self.app.console_screen
+        assert screen is not None
+        return screen.situation()
 
     def sees(self, *words: str) -> None:
         """Fails unless all of these are on the screen."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, WWW, page
-from tests.console.support import Stage, stage
+from tests.console.support import stage
 from tui_crawler.console.failures.queries import GroupWindow
 from tui_crawler.console.failures.rows import pages_nothing, place_words
 from tui_crawler.console.reading import window as page_book
@@ -23,12 +23,6 @@ def many(number: int, others: int = 1) -> FakeReports:
     """So many timeouts, and pages of another group."""
     timeouts = (page(n, f"{API}/p/{n}", "request_timeout") for n in range(1, number + 1))
     return FakeReports(pages=(*timeouts, *(page(90_000, f"{WWW}/gone", "file_gone"),) * others))
-
-
-def urls_meant(held: Stage) -> tuple[str, ...]:
-    screen = held.app.console_screen
-    assert screen is not None
-    return screen.situation().urls
 
 
 LISTS = pytest.mark.parametrize(("keys", "name"), [("2 enter", "#pages"), ("3", "#urls")])
@@ -110,7 +104,7 @@ async def test_marks_are_counted_and_retried_wherever_they_are(monkeypatch: pyte
         assert held.table("#pages").row(1) is None, "the marked page is let go"
         assert "1 marked" in held.text()
         await held.press("space", rounds=1)
-        assert urls_meant(held) == (f"{API}/p/1", f"{API}/p/1300")
+        assert held.situation.urls == (f"{API}/p/1", f"{API}/p/1300")
         assert "2 marked" in held.text()
         await held.press("r")
         assert "Retry 2 failed pages?" in held.text()
@@ -118,7 +112,7 @@ async def test_marks_are_counted_and_retried_wherever_they_are(monkeypatch: pyte
         assert held.journal.sent == [RetryPages(urls=(f"{API}/p/1", f"{API}/p/1300"))]
         assert "marked" not in held.text().splitlines()[1]
         assert held.table("#pages").mark_count == 0
-        assert urls_meant(held) == (f"{API}/p/1300",), "now only the one under the cursor"
+        assert held.situation.urls == (f"{API}/p/1300",), "now only the one under the cursor"
 
 
 async def test_the_mark_of_a_page_that_failed_no_longer_goes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +123,7 @@ async def test_the_mark_of_a_page_that_failed_no_longer_goes_with_it(monkeypatch
         held.reports.pages = tuple(one for number, one in rest.items() if number != 2)
         held.reports.commit()
         await held.settle(3, move_ms=1_100)
-        assert urls_meant(held) == (f"{API}/p/1", f"{API}/p/3")
+        assert held.situation.urls == (f"{API}/p/1", f"{API}/p/3")
         assert "2 marked" in held.text()
         await held.press("G", rounds=3)
         held.reports.pages = tuple(
@@ -137,9 +131,9 @@ async def test_the_mark_of_a_page_that_failed_no_longer_goes_with_it(monkeypatch
         )
         held.reports.commit()
         await held.settle(2, move_ms=1_100)
-        assert urls_meant(held) == (f"{API}/p/1", f"{API}/p/3"), "nobody has looked there"
+        assert held.situation.urls == (f"{API}/p/1", f"{API}/p/3"), "nobody has looked there"
         await held.press("g", rounds=3)
-        assert urls_meant(held) == (f"{API}/p/1",)
+        assert held.situation.urls == (f"{API}/p/1",)
         assert held.table("#pages").marked == {1}
 
 
@@ -150,7 +144,7 @@ async def test_another_group_begins_at_its_first_page_without_marks() -> None:
         await held.press("j", rounds=3)
         assert list(held.table("#pages").row_order) == [90_000]
         assert "gone · row 1 of 1" in held.text()
-        assert urls_meant(held) == (f"{WWW}/gone",)
+        assert held.situation.urls == (f"{WWW}/gone",)
 
 
 async def test_what_fails_meanwhile_comes_in_without_moving_anything() -> None:

@@ -34,7 +34,7 @@ from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.console.sql.screen import SqlScreen
-from tui_crawler.console.stats.rows import STATS_TABLES
+from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.console.table.export import ENCODINGS, FORMATS
 from tui_crawler.text.safe_text import safe
 
@@ -167,7 +167,7 @@ class Tour:
         await self.held.settle(1)
         assert_clean(self.held, self.payload)
         await self.press("6", rounds=1)
-        for name in (ledger.name for ledger in STATS_TABLES):
+        for name in STATS_TABLES:
             await self.do("stats.ledger", name)
             self.held.app.screen.query_one("#ledger").focus()
             await self.take_out()

@@ -19,7 +19,7 @@ from tests.console.support import Stage, stage
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
 from tui_crawler.console.failures.rows import GROUPINGS
-from tui_crawler.console.stats.rows import STATS_TABLES
+from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.domain.records.command import PauseOrigins
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.rules.policy import PolicySet

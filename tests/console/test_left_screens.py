@@ -17,7 +17,7 @@ from tui_crawler.console import terminal_app
 from tui_crawler.console.screen.base import STILL_MS
 from tui_crawler.console.terminal_app import release_left_widgets
 
-TIMES = 5
+TIMES = 3
 OPENED_BY = {
     "help": ("?",),
     "help of a pane": ("f1",),

@@ -14,7 +14,7 @@ from tui_crawler.console.dialogs import pane_help
 from tui_crawler.console.dialogs.help import _LEGEND
 from tui_crawler.console.dialogs.pane_help import PaneText, text_of, texts_in
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.stats.rows import STATS_TABLES
+from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.cells import cell_text
 from tui_crawler.text.glyphs import STATES
@@ -77,7 +77,7 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
 
 
 def test_every_column_of_every_ledger_has_a_meaning() -> None:
-    for columns in (ledger.relation.columns for ledger in STATS_TABLES):
+    for columns in (ledger.relation.columns for ledger in STATS_TABLES.values()):
         for column in columns:
             assert text_of("stats", "ledger").columns[column.id]
 

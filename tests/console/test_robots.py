@@ -157,9 +157,7 @@ async def test_from_a_list_of_urls_the_selected_one_is_judged() -> None:
         async with stage((120, 40)) as held:
             held.table("#origins").move_cursor(key=API)
             await held.press(*keys, rounds=3)
-            screen = held.app.console_screen
-            assert screen is not None
-            url = screen.situation().urls[0]
+            url = held.situation.urls[0]
             await held.press("b", rounds=3)
             robots = held.app.screen
             assert isinstance(robots, RobotsScreen)

@@ -10,9 +10,7 @@ from tests.console.rule_stage import asked
 from tests.console.sample_crawl import origins
 from tests.console.sample_rules import ADDED
 from tests.console.support import stage
-from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.exclusion import exclude, exclude_origins, readmit
-from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.records.command import Exclude
 from tui_crawler.domain.rules.exclusion import Exclusion
 
@@ -20,7 +18,7 @@ from tui_crawler.domain.rules.exclusion import Exclusion
 async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
-        await held.press("X", rounds=1)
+        await held.press("X", "enter", "X", rounds=1)  # an empty line asks nothing
         await held.type("hots: a.example")
         await held.press("enter", rounds=1)
         assert "unknown key; did you mean host?" in held.text()
@@ -40,16 +38,6 @@ async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() ->
         await held.press("z")
         await held.decided()
         assert held.journal.sent[-1] == Exclude("host", "private.example.org", "mail of 5 January")
-
-
-async def test_an_entry_of_the_list_is_neither_edited_nor_moved() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
-        await held.press("G", "E", rounds=1)
-        assert "it stands on the operators' exclusion list: D takes it off" in held.text()
-        assert isinstance(held.app.screen, RulesScreen)
-        await held.press("X", "enter", rounds=1)  # an empty line asks nothing
-        assert "Added by an operator" in held.app.screen.query_one("#rules-info", Lines).text
 
 
 def test_what_the_list_has_already_is_not_put_there_again() -> None:

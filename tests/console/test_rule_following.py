@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,14 +12,13 @@ from textual.widgets import Static
 from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import asked, counted, editor, until, write
 from tests.console.sample_crawl import WWW
-from tests.console.sample_rules import JOB, FakeRules, versions
-from tests.console.support import FrozenClock, Stage, stage
+from tests.console.sample_rules import JOB, FakeRules
+from tests.console.support import Stage, stage
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.applying import TypeCountScreen
-from tui_crawler.console.rules.draft import RuleDraft
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, Timing
+from tui_crawler.console.rules.impact import Timing
 from tui_crawler.console.rules.impact_lines import age_words
 from tui_crawler.domain.records.command import ApplyRules
 from tui_crawler.domain.rules.preview import KnownUrl
@@ -41,7 +40,7 @@ async def later(held: Stage, ms: int) -> None:
     held.clock.move(ms)
     held.app.beat()
     await held.quiet()
-    await until(held, lambda: not editor(held)._counting._under_way)
+    await until(held, lambda: not editor(held).counting._under_way)
     await held.quiet()
 
 
@@ -138,7 +137,7 @@ async def test_who_answers_late_is_asked_again_if_it_has_grown_by_a_tenth(more: 
         held.app.beat()
         screen = held.app.console_screen
         assert isinstance(screen, RuleEditorScreen)
-        await until(held, lambda: screen.impact is not None and screen.impact.known == 2_542 + more)
+        await until(held, lambda: screen.counting.news is not None and screen.counting.news.known == 2_542 + more)
         await held.press("y", rounds=1)
         if again:
             assert isinstance(held.app.screen, TypeCountScreen)
@@ -204,48 +203,26 @@ class TestTiming:
         assert not Timing(ended=1_000).is_fresh(3_001)
 
 
-class TestRoom:
-    DRAFT = RuleDraft(versions()[0], "rules: [{match: /feed/, skip: true}]")
+async def test_after_a_failure_everything_is_counted() -> None:
+    rules = FakeRules()
+    async with stage((160, 40), rules=rules) as held:
+        await drafted(held)
+        rules.failure = "locked"
+        await later(held, 2_100)
+        assert "✗ the impact could not be counted" in impact(held)
+        rules.failure, rules.known = "", [*rules.known, *found(10)]
+        await later(held, 2_100)
+        assert rules.passes == [1_542, 1_552]
 
-    def hear(self, rules: FakeRules, *steps: str) -> list[ImpactNews]:
-        """What is delivered of one pass after the other."""
-        heard: list[ImpactNews] = []
-        over = threading.Semaphore(0)
 
-        def hear(news: ImpactNews) -> None:
-            if news.over:
-                heard.append(news)
-                over.release()
-
-        threads: list[threading.Thread] = []
-
-        def begin(run: Callable[[], None]) -> None:
-            threads.append(threading.Thread(target=run))
-            threads[0].start()
-
-        room = ImpactCounter(rules, FrozenClock(), hear, begin)
-        for step in steps:
-            if step == "fails":
-                rules.failure = "locked"
-            elif step == "works":
-                rules.failure = ""
-            else:
-                room.ask(self.DRAFT, step)  # type: ignore[arg-type]
-                assert over.acquire(timeout=PATIENT_S)
-                rules.known += found(10)
-        room.close()
-        threads[0].join(PATIENT_S)
-        return heard
-
-    def test_goes_on_where_it_stopped(self) -> None:
-        rules = FakeRules()
-        heard = self.hear(rules, "all", "new", "new", "all")
-        assert [news.known for news in heard] == [1_542, 1_552, 1_562, 1_572]
-        assert rules.passes == [1_542, 10, 10, 1_572]
-        assert len(rules.judged) == 2
-
-    def test_after_a_failure_everything_is_counted(self) -> None:
-        rules = FakeRules()
-        heard = self.hear(rules, "all", "fails", "new", "works", "new")
-        assert [news.error for news in heard] == ["", "locked", ""]
-        assert rules.passes == [1_542, 1_562]
+async def test_only_the_newest_change_is_counted_to_the_end() -> None:
+    rules = FakeRules(gate=threading.Event())
+    async with stage((160, 40), rules=rules) as held:
+        await held.press("4", "D", rounds=3)
+        assert await asyncio.to_thread(rules.begun.wait, PATIENT_S)
+        for name in "ab":
+            await write(held, f"match: /{name}/, skip: true")
+        assert rules.gate is not None
+        rules.gate.set()
+        await counted(held)
+        assert [[rule.match for rule in (one.rules or ())][3:] for one in rules.judged] == [[], ["/a/", "/b/"]]

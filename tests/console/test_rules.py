@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -13,15 +12,12 @@ from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import counted, draft_text, editor, rows_of, until, write
 from tests.console.sample_crawl import API, WWW
 from tests.console.sample_rules import FIRST, JOB, SECOND, THIRD, FakeRules, versions
-from tests.console.support import FrozenClock, Stage, stage
-from tests.support.patience import PATIENT_S
+from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.applying import TypeCountScreen
-from tui_crawler.console.rules.draft import RuleDraft
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
 from tui_crawler.console.rules.pattern import pattern_of
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.records.command import ApplyRules
@@ -326,37 +322,3 @@ class TestFromSelection:
         pattern = Pattern(pattern_of(urls))
         assert all(pattern.search(url) for url in urls)
         assert not pattern.search("https://a.example/w+")
-
-
-class TestImpactRoom:
-    def test_only_the_newest_change_is_counted_to_the_end(self) -> None:
-        heard: list[ImpactNews] = []
-        told = threading.Event()
-
-        def hear(news: ImpactNews) -> None:
-            heard.append(news)
-            if news.preview is not None:
-                told.set()
-
-        rules = FakeRules(gate=threading.Event())
-        threads: list[threading.Thread] = []
-
-        def begin(run: Callable[[], None]) -> None:
-            threads.append(threading.Thread(target=run))
-            threads[0].start()
-
-        room = ImpactCounter(rules, FrozenClock(), hear, begin)
-        drafts = [RuleDraft(versions()[0], f"rules: [{{match: /{n}/, skip: true}}]") for n in range(3)]
-        room.ask(drafts[0])
-        assert rules.begun.wait(PATIENT_S)
-        room.ask(drafts[1])
-        room.ask(drafts[2])
-        assert rules.gate is not None
-        rules.gate.set()
-        assert told.wait(PATIENT_S)
-        room.close()
-        (thread,) = threads
-        thread.join(PATIENT_S)
-        assert not thread.is_alive()
-        assert [one.rules and one.rules[0].match for one in rules.judged] == ["/0/", "/2/"]
-        assert [news.asked for news in heard if news.preview is not None] == [drafts[2]]

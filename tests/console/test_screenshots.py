@@ -268,6 +268,8 @@ async def test_screens_are_those_that_are_committed(scene: str) -> None:
 async def test_screens_of_terminals_that_show_less(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
     album = Album(scene)
     for look, (_, environment) in FEW_COLOURS.items():
+        if scene != "overview" and look not in {"16", "ascii"}:  # the others differ in the theme alone
+            continue
         with monkeypatch.context() as terminal:
             for name, value in environment.items():
                 terminal.setenv(name, value)

@@ -31,9 +31,7 @@ def editor(held: Stage) -> SqlEditor:
 
 async def answered(held: Stage) -> None:
     """Waits until nothing is being asked any more."""
-    asked = [worker for worker in held.app.workers if worker.group == "sql"]
-    if asked:
-        await held.app.workers.wait_for_complete(asked)
+    await held.worked("sql")
     await held.settle(2)
 
 
@@ -58,9 +56,7 @@ async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -
         assert held.app.focused is editor(held)
         await held.press("tab", "j", rounds=1)
         assert held.app.focused is held.table("#sql-rows")
-        screen = held.app.console_screen
-        assert screen is not None
-        assert screen.situation().urls == (f"{API}/p/1",)
+        assert held.situation.urls == (f"{API}/p/1",)
         row = held.table("#sql-rows").row(1)
         assert row is not None
         assert json.loads(as_json(held.table("#sql-rows").columns, row))["body"] == "001b"

@@ -216,8 +216,6 @@ async def test_actions_of_operators_tell_what_became_of_them_and_the_command_lin
         assert states == {9: "◷ waits", 8: "✎ done", 7: "↻ undone", 6: "✗ refused", 5: "✎ done"}
         assert fields[5]["same"] == "tui-crawler pause https://old.example.org"
         assert "not the current one any more" in fields[6]["same"]
-        screen = held.app.console_screen
-        assert screen is not None
         assert table.source(9) == operator_actions()[0]
         table.focus()
         await held.press("enter", rounds=2)

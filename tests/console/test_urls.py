@@ -223,12 +223,10 @@ async def test_marking_all_marks_what_is_held_then_all_that_match_then_nothing()
         assert f"200 marked of {length // 1_000} {length % 1_000} · * again marks all that match" in held.text()
         await held.press("asterisk", rounds=5)
         assert f"all {length // 1_000} {length % 1_000} marked · * takes the marks off" in held.text()
-        screen = held.app.console_screen
-        assert screen is not None
-        assert set(screen.situation().urls) == {one.url for one in held.reports.pages if "/p/7" not in one.url}
+        assert set(held.situation.urls) == {one.url for one in held.reports.pages if "/p/7" not in one.url}
         await held.press("asterisk", rounds=1)
         assert held.table("#urls").mark_count == 0
-        assert len(screen.situation().urls) == 1
+        assert len(held.situation.urls) == 1
 
 
 async def test_marking_beyond_what_is_held_is_bounded_and_esc_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,9 +384,7 @@ async def test_marked_pages_that_are_let_go_stay_marked() -> None:
         await held.press("space", rounds=0)
         await held.press("G", rounds=3)
         await held.press("space")
-        screen = held.app.console_screen
-        assert screen is not None
-        assert screen.situation().urls == (f"{API}/p/1", f"{API}/p/5000")
+        assert held.situation.urls == (f"{API}/p/1", f"{API}/p/5000")
         assert "2 marked" in held.text()
 
 
@@ -399,9 +395,7 @@ async def test_marked_pages_that_do_not_pass_the_next_filter_stay_marked() -> No
         assert 1 not in held.table("#urls").row_order
         held.reports.commit()
         await held.settle(2, move_ms=SCAN_MS)
-        screen = held.app.console_screen
-        assert screen is not None
-        assert screen.situation().urls == (f"{API}/p/1",)
+        assert held.situation.urls == (f"{API}/p/1",)
 
 
 async def test_of_a_filtered_list_no_more_is_read_ahead_than_is_in_view() -> None:

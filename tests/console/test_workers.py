@@ -152,13 +152,16 @@ async def test_frozen_it_stands_still() -> None:
         assert "Workers · 2 at work" in held.text()
 
 
-async def test_between_two_readings_the_table_is_filled_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("at_work", "number"), [(workers(), 0), ((), 1)])
+async def test_between_two_readings_the_table_is_filled_once_a_second_at_most(
+    monkeypatch: pytest.MonkeyPatch, at_work: tuple[WorkerView, ...], number: int
+) -> None:
     filled: list[str | None] = []
     fill = CrawlTable.fill
     monkeypatch.setattr(CrawlTable, "fill", lambda self, *a, **b: (filled.append(self.id), fill(self, *a, **b))[1])
-    async with stage((120, 40), keys="8", rounds=2) as held:
+    async with stage((120, 40), reports=FakeReports(at_work=at_work), keys="8") as held:
         filled.clear()
-        await held.settle(4)
-        assert not filled
-        await held.settle(1, move_ms=1_000)
-        assert filled.count("workers") >= 1
+        for _ in range(4):
+            held.clock.move(500)
+            held.app.screen.move_on()  # type: ignore[attr-defined]
+        assert filled.count("workers") == 2 * number

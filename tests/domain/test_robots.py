@@ -68,45 +68,59 @@ def test_the_table_holds_for_normalised_urls_but_for_two_that_were_never_encoded
     assert other == {"ID_Encoding#3", "ID_Encoding#5"} | DENIED_BY_THE_RFC
 
 
-def reference_match(path: str, pattern: str) -> bool:
-    """RFC 9309, section 2.2.3, by the set of all positions that can be reached."""
-    positions = {0}
-    for place, character in enumerate(pattern):
-        if character == "$" and place == len(pattern) - 1:
-            return len(path) in positions
-        if character == "*":
-            positions = set(range(min(positions), len(path) + 1))
+RESERVED_OR_UNRESERVED = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%"
+)
+UNRESERVED = RESERVED_OR_UNRESERVED - frozenset(":/?#[]@!$&'()*+,;=%")
+_ATOM = re.compile("%[0-9A-Fa-f]{2}|.", re.DOTALL)
+
+
+def atoms(text: str, *, special: str) -> list[str]:
+    """The octets of a URL or rule as RFC 9309, sections 2.2.2 and 2.2.3, compares them; `special` keep a meaning."""
+    found = []
+    for raw in _ATOM.findall(text):
+        if len(raw) == 3:
+            character = chr(int(raw[1:], 16))
+            found.append(character if character in UNRESERVED else raw.upper())
+        elif (raw in "*$" and raw not in special) or raw not in RESERVED_OR_UNRESERVED:
+            found.extend(f"%{octet:02X}" for octet in raw.encode())
         else:
-            positions = {each + 1 for each in positions if path[each : each + 1] == character}
+            found.append(raw)
+    return found
+
+
+def rfc_match(target: str, pattern: str) -> bool:
+    anchored = pattern.endswith("$")
+    sent, rule = atoms(target, special=""), atoms(pattern[:-1] if anchored else pattern, special="*")
+    positions = {0}
+    for atom in rule:
+        if atom == "*":
+            positions = set(range(min(positions), len(sent) + 1))
+        else:
+            positions = {each + 1 for each in positions if sent[each : each + 1] == [atom]}
         if not positions:
             return False
-    return True
+    return not anchored or len(sent) in positions
 
 
-def reference_allowed(path: str, lines: list[tuple[str, str]]) -> bool:
-    best = {"Allow": 0, "Disallow": 0}
-    for kind, pattern in lines:
-        if reference_match(path, pattern):
-            best[kind] = max(best[kind], len(pattern))
-    return best["Disallow"] <= best["Allow"]
-
-
+KINDS = ("Allow", "Disallow")
 PATTERNS = st.text("ab/*$?", max_size=7)
 TARGETS = st.text("ab/$?*", max_size=10).map("/".__add__)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), PATTERNS), max_size=6), TARGETS)
+@given(st.lists(st.tuples(st.sampled_from(KINDS), PATTERNS), max_size=6), TARGETS)
 def test_the_decision_and_its_line_are_those_of_the_longest_match(lines: list[tuple[str, str]], target: str) -> None:
     target = target if target != "/?" and not target.endswith("?") else target + "a"
     text = "User-agent: *\n" + "".join(f"{kind}: {pattern}\n" for kind, pattern in lines)
     decision = rules(text).allows(at(target))
-    assert decision.allowed == reference_allowed(target, lines)
+    longest = {kind: [len(text) for name, text in lines if name == kind and rfc_match(target, text)] for kind in KINDS}
+    assert decision.allowed == (max(longest["Disallow"], default=0) <= max(longest["Allow"], default=0))
     if decision.line_number is None:
         assert decision.allowed
     else:
         kind, pattern = lines[decision.line_number - 2]
         assert (kind == "Allow") == decision.allowed
-        assert reference_match(target, pattern)
+        assert rfc_match(target, pattern)
         assert decision.line == f"{kind}: {pattern}".strip()
 
 
@@ -240,42 +254,7 @@ def test_a_pattern(pattern: str, target: str, fits: bool) -> None:
     assert allowed(f"User-agent: *\nDisallow: {pattern}\n", target) != fits
 
 
-RESERVED_OR_UNRESERVED = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%"
-)
-UNRESERVED = RESERVED_OR_UNRESERVED - frozenset(":/?#[]@!$&'()*+,;=%")
-_ATOM = re.compile("%[0-9A-Fa-f]{2}|.", re.DOTALL)
-
-
-def atoms(text: str, *, special: str) -> list[str]:
-    """The octets of a URL or rule as RFC 9309, sections 2.2.2 and 2.2.3, compares them; `special` keep a meaning."""
-    found = []
-    for raw in _ATOM.findall(text):
-        if len(raw) == 3:
-            character = chr(int(raw[1:], 16))
-            found.append(character if character in UNRESERVED else raw.upper())
-        elif (raw in "*$" and raw not in special) or raw not in RESERVED_OR_UNRESERVED:
-            found.extend(f"%{octet:02X}" for octet in raw.encode())
-        else:
-            found.append(raw)
-    return found
-
-
-def rfc_match(target: str, pattern: str) -> bool:
-    anchored = pattern.endswith("$")
-    sent, rule = atoms(target, special=""), atoms(pattern[:-1] if anchored else pattern, special="*")
-    positions = {0}
-    for atom in rule:
-        if atom == "*":
-            positions = set(range(min(positions), len(sent) + 1))
-        else:
-            positions = {each + 1 for each in positions if sent[each : each + 1] == [atom]}
-        if not positions:
-            return False
-    return not anchored or len(sent) in positions
-
-
-SPELLINGS = (*("a", "%61", "~", "%7e", "/", "%2F", "*", "%2A", "%2a", "$", "%24", "%25", "%G1", "?", " ", "é", "|"),)
+SPELLINGS = ["a", "%61", "~", "%7e", "/", "%2F", "*", "%2A", "%2a", "$", "%24", "%25", "%G1", "?", " ", "é", "|"]
 SPELT = st.lists(st.sampled_from(SPELLINGS), max_size=5).map("".join).map("/".__add__)
 
 

@@ -52,7 +52,7 @@ def test_the_crawl_goes_on_and_ends_when_it_is_told_to(tmp_path, kind, options, 
         environment = os.environ | {"TERM": "xterm"}
         with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, env=environment) as run:
             os.close(writing)
-            wait_for(lambda: is_made(database) and value(database, "SELECT count(*) FROM v_attempt") > 60)
+            wait_for(lambda: is_made(database) and value(database, "SELECT count(*) FROM v_attempt") > 60, run)
             if ended_by == "stop":
                 done = tui_crawler("stop", "--all", "--db", str(database))
                 assert done.returncode == 0, done.stderr

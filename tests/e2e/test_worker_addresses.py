@@ -15,7 +15,7 @@ import pytest
 
 from tests.designs.web import Site, Web
 from tests.e2e.served import run_until
-from tests.e2e.test_worker_command import live, worker
+from tests.e2e.test_worker_command import holding, worker
 from tests.e2e.test_workers import wait_for
 from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
@@ -69,7 +69,7 @@ def test_an_address_is_asked_by_one_worker_at_a_time(
     run_until(config, place, 3, signal.SIGTERM)
     with ExitStack() as both:
         north, south = (both.enter_context(worker(place, "--name", name)) for name in ("north", "south"))
-        wait_for(lambda: {name for name, one in live(place).items() if one["origins"]} == {"north", "south"})
+        wait_for(lambda: holding(place) == {"north", "south"}, north, south)
         for one in (north, south):
             _, errors = one.communicate(timeout=PATIENT_S)
             assert one.returncode == 0, errors

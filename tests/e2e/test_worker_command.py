@@ -17,6 +17,7 @@ from tests.support.patience import PATIENT_S
 from tui_crawler.demo.process import DemoProcess
 from tui_crawler.storage.db.database import open_writable
 from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.reports.reports import Reports
 
 
 @contextlib.contextmanager
@@ -46,26 +47,31 @@ def crawl(tmp_path):
         config.write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as run:
-            wait_for(lambda: is_made(database) and value(database, "SELECT count(*) FROM v_attempt") > 3)
+            wait_for(lambda: is_made(database) and value(database, "SELECT count(*) FROM v_attempt") > 3, run)
             run.terminate()
             run.communicate(timeout=PATIENT_S)
         yield database, log, origins
 
 
 def live(database):
-    """The workers as the command line lists them, by name."""
-    said = tui_crawler("workers", "--db", str(database), "--json")
-    return {one["name"]: one for one in json.loads(said.stdout)["workers"]}
+    """The workers, by name."""
+    with contextlib.closing(Reports(database)) as reports:
+        return {one.name: one for one in reports.workers()}
+
+
+def holding(database):
+    """The names of the workers that hold origins."""
+    return {name for name, one in live(database).items() if one.origins}
 
 
 def test_two_workers_one_of_which_is_killed_find_everything_once(crawl):
     database, log, origins = crawl
     with worker(database, "--name", "north", "--slots", "3") as north:
-        wait_for(lambda: live(database).get("north", {}).get("origins"))
+        wait_for(lambda: "north" in holding(database), north)
         with worker(database, "--name", "south") as south:
-            wait_for(lambda: live(database).get("south", {}).get("origins"))
+            wait_for(lambda: "south" in holding(database), north, south)
             both = live(database)
-            assert (both["north"]["leads"], both["north"]["slots"], both["south"]["leads"]) == (True, 3, False)
+            assert (both["north"].leads, both["north"].slots, both["south"].leads) == (True, 3, False)
             twin = tui_crawler("worker", "--db", str(database), "--name", "south")
             assert (twin.returncode, "a live worker is named south" in twin.stderr) == (3, True)
             north.send_signal(signal.SIGKILL)
@@ -93,7 +99,7 @@ def test_two_workers_one_of_which_is_killed_find_everything_once(crawl):
 def test_a_worker_is_paused_drained_and_given_origins(crawl):
     database, _, _ = crawl
     with worker(database, "--name", "north") as north, worker(database, "--name", "south", "--tag", "x") as south:
-        wait_for(lambda: {name for name, one in live(database).items() if one["origins"]} == {"north", "south"})
+        wait_for(lambda: holding(database) == {"north", "south"}, north, south)
         (mine,) = rows(database, "SELECT origin FROM v_origin WHERE worker = 'north' AND finish_reason = '' LIMIT 1")
         moved = tui_crawler("workers", "move", mine["origin"], "south", "--db", str(database))
         assert moved.returncode == 0, moved.stderr
@@ -101,7 +107,7 @@ def test_a_worker_is_paused_drained_and_given_origins(crawl):
         wait_for(lambda: value(database, held_by) == "south")
         for words, state in ((("pause", "south"), "paused"), (("resume", "south"), "crawling")):
             assert tui_crawler("workers", *words, "--db", str(database)).returncode == 0
-            wait_for(lambda state=state: live(database)["south"]["state"] == state)
+            wait_for(lambda state=state: live(database)["south"].state == state)
         assert tui_crawler("workers", "drain", "north", "--db", str(database)).returncode == 0
         north.communicate(timeout=PATIENT_S)
         assert north.returncode in {0, 1}

@@ -138,7 +138,7 @@ def test_a_worker_that_lost_its_lease_joins_again_and_the_run_comes_to_its_end(t
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as run,
             ended(run),
         ):
-            wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
+            wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1, run)
             with contextlib.closing(sqlite3.connect(database, timeout=PATIENT_S)) as connection, connection:
                 taken = "SELECT id FROM session WHERE worker = 'worker-2'"
                 connection.execute(f"UPDATE origin SET free = 1 WHERE session_id = ({taken})")
@@ -184,10 +184,10 @@ def test_a_pause_reaches_the_worker_that_holds_the_origin_and_sigterm_ends_all(t
         origins = [seed.rstrip("/") for seed in seeds]
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), "--workers", "2"]
         with subprocess.Popen([*command, "--quiet"], stdout=subprocess.DEVNULL, cwd=ROOT) as run, ended(run):
-            wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
+            wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1, run)
             done = tui_crawler("pause", *origins, "--db", str(database), "--json")
             assert done.returncode == 0, done.stderr
-            wait_for(lambda: value(database, "SELECT count(*) FROM v_origin WHERE paused = 1") == len(origins))
+            wait_for(lambda: value(database, "SELECT count(*) FROM v_origin WHERE paused = 1") == len(origins), run)
             run.send_signal(signal.SIGTERM)
             assert run.wait(PATIENT_S) == 128 + signal.SIGTERM
     assert value(database, "SELECT count(*) FROM session WHERE ended_at = 0") == 0
@@ -208,9 +208,10 @@ def is_made(database):
     return database.exists() and value(database, "SELECT count(*) FROM sqlite_master WHERE name = 'v_run'") == 1
 
 
-def wait_for(condition):
-    """Looks again and again until it is so: other processes are at work meanwhile."""
+def wait_for(condition, *processes):
+    """Look again and again until it is so, as long as these processes are at work."""
     while not condition():
+        assert all(one.poll() is None for one in processes), [one.args for one in processes]
         select.select([], [], [], 0.05)
 
 

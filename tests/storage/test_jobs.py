@@ -64,6 +64,12 @@ def awake(workbench: Workbench, claim: Claim, *origins: str) -> tuple[str, ...]:
     return workbench.work(lambda work: candidates.awake(work, claim, origins, workbench.now))
 
 
+@pytest.fixture
+def claim(workbench: Workbench) -> Claim:
+    """A run of two jobs."""
+    return workbench.begin(two_jobs())[0]
+
+
 def test_a_start_makes_every_job_of_the_plan_with_its_seeds(workbench, reports):
     _, start = workbench.begin(two_jobs(config_name="x.yaml"))
     assert [(job.job_id, job.name, job.nice, job.max_depth, job.concurrency) for job in start.jobs] == [
@@ -122,8 +128,7 @@ def test_a_held_job_has_no_page_on_a_todo_list_and_none_is_handed_out(workbench,
     assert awake(workbench, claim, A, B) == (A, B)
 
 
-def test_a_page_in_flight_keeps_its_place_until_it_is_settled(workbench, reports):
-    claim, _ = workbench.begin(two_jobs())
+def test_a_page_in_flight_keeps_its_place_until_it_is_settled(workbench, reports, claim):
     news, _ = fill(workbench, claim)
     workbench.work(lambda work: settle.mark_in_flight(work, claim, news.page_id, A, news.url))
     assert change(workbench, claim, SteerJobs("abort", ("news",))).queue.unlisted == frozenset()
@@ -153,8 +158,7 @@ def test_pages_that_wait_for_their_time_and_for_an_operator(workbench):
     assert found(workbench, claim) == Candidates((), None, held=True)
 
 
-def test_failed_pages_of_this_run_do_not_wait_for_an_operator(workbench):
-    claim, _ = workbench.begin(two_jobs())
+def test_failed_pages_of_this_run_do_not_wait_for_an_operator(workbench, claim):
     news, home = fill(workbench, claim)
     workbench.settle(claim, failed(news, T0 + 1, ExitCode.did_not_understand_answer, 200))
     workbench.settle(claim, crawled(home, T0 + 2))
@@ -187,8 +191,7 @@ def test_awake_answers_what_a_fill_would_find(workbench):
     assert awake(workbench, claim, *many, B) == (B,)
 
 
-def test_pause_goes_back_to_the_former_concurrency(workbench):
-    claim, _ = workbench.begin(two_jobs())
+def test_pause_goes_back_to_the_former_concurrency(workbench, claim):
     changed = change(workbench, claim, SteerJobs("pause", ("news", "main", "news")))
     assert changed.before == {"news": {"concurrency": 2}, "main": {"concurrency": None}}
     assert changed.after == {"news": {"concurrency": 0}, "main": {"concurrency": 0}}
@@ -202,8 +205,7 @@ def test_pause_goes_back_to_the_former_concurrency(workbench):
     assert change(workbench, claim, SetJob("news", concurrency=-1)).after == {"news": {"concurrency": None}}
 
 
-def test_another_niceness_moves_all_pages_of_the_job_by_the_difference(workbench):
-    claim, _ = workbench.begin(two_jobs())
+def test_another_niceness_moves_all_pages_of_the_job_by_the_difference(workbench, claim):
     add(workbench, claim, "news", seed(f"{A}/b", nice=-1))
     changed = change(workbench, claim, SetJob("news", nice=5, note="later"))
     assert changed.before == {"news": {"nice": -5, "note": "front pages"}}
@@ -217,8 +219,7 @@ def test_another_niceness_moves_all_pages_of_the_job_by_the_difference(workbench
     ]
 
 
-def test_another_depth_judges_all_pages_anew_and_empties_todo_lists_of_what_is_beyond(workbench, reports):
-    claim, _ = workbench.begin(two_jobs())
+def test_another_depth_judges_all_pages_anew_and_empties_todo_lists_of_what_is_beyond(workbench, reports, claim):
     news = next(page for page in fill(workbench, claim) if page.nice)
     workbench.settle(claim, replace(crawled(news, T0 + 1), new_pages=(new_page(f"{A}/1", 1), new_page(f"{A}/4", 4))))
     assert paths(found(workbench, claim)) == ["/1"]
@@ -234,8 +235,7 @@ def test_another_depth_judges_all_pages_anew_and_empties_todo_lists_of_what_is_b
     assert [job.pending for job in reports.jobs()] == [1, 3]
 
 
-def test_what_cannot_be_changed_is_told_and_changes_nothing(workbench):
-    claim, _ = workbench.begin(two_jobs())
+def test_what_cannot_be_changed_is_told_and_changes_nothing(workbench, claim):
     with pytest.raises(NoSuchJob, match="no job named 'mews'; did you mean 'news'"):
         change(workbench, claim, SteerJobs("abort", ("main", "mews")))
     with pytest.raises(NoSuchJob, match="there are main, news"):
@@ -311,8 +311,7 @@ def test_a_worker_takes_jobs_of_its_tags_and_untagged_ones(workbench):
     assert workbench.rows("SELECT tags FROM session ORDER BY id") == [("slow",), ("slow",), ("",)]
 
 
-def test_another_tag_takes_pages_off_the_todo_list(workbench, reports):
-    claim, _ = workbench.begin(two_jobs())
+def test_another_tag_takes_pages_off_the_todo_list(workbench, reports, claim):
     news, _ = fill(workbench, claim)
     assert change(workbench, claim, SetJob("news", tag="other")).queue.unlisted == {news.page_id}
     assert reports.origin(A).todo == 1
@@ -321,8 +320,7 @@ def test_another_tag_takes_pages_off_the_todo_list(workbench, reports):
     assert paths(found(workbench, claim)) == ["/news"]
 
 
-def test_a_continued_run_of_another_worker_begins_without_the_pages_it_does_not_take(workbench):
-    claim, _ = workbench.begin(two_jobs())
+def test_a_continued_run_of_another_worker_begins_without_the_pages_it_does_not_take(workbench, claim):
     fill(workbench, claim)
     change(workbench, claim, SetJob("news", tag=""))
     _, start = workbench.begin(two_jobs(jobs=(replace(NEWS, tag="x"),), config_text="edited"))
@@ -330,8 +328,7 @@ def test_a_continued_run_of_another_worker_begins_without_the_pages_it_does_not_
     assert [page.url for page in start.origins[0].todo] == [HOME]
 
 
-def test_seeds_of_a_held_job_wait_with_its_other_pages(workbench, reports):
-    claim, _ = workbench.begin(two_jobs())
+def test_seeds_of_a_held_job_wait_with_its_other_pages(workbench, reports, claim):
     change(workbench, claim, SteerJobs("pause", ("news",)))
     assert add(workbench, claim, "news", seed(f"{A}/x"), seed(f"{A}/news")) == ()
     assert reports.jobs()[1].pending == 3
@@ -360,8 +357,7 @@ def test_start_paths_of_the_configuration_are_shown_and_go_with_it(workbench):
     assert workbench.rows(sites) == [(A, "/"), (B, "/b/"), (C, "/")]
 
 
-def test_the_queue_of_design_g_is_without_held_jobs(workbench):
-    claim, _ = workbench.begin(two_jobs())
+def test_the_queue_of_design_g_is_without_held_jobs(workbench, claim):
     change(workbench, claim, SteerJobs("abort", ("news",)))
     assert workbench.rows("SELECT site, url FROM crawler_queue") == [(A, HOME)]
 

@@ -58,9 +58,22 @@ def newest(reports: Reports) -> tuple[str, str]:
     return view.exit_code, view.message
 
 
-def test_an_attempt_keeps_its_results_and_its_ruleset(workbench, reports):
-    claim, _ = workbench.begin(plan())
-    page = home_of(workbench, claim)
+@pytest.fixture
+def claim(workbench: Workbench) -> Claim:
+    return workbench.begin(plan())[0]
+
+
+@pytest.fixture
+def other(workbench: Workbench, claim: Claim) -> Claim:
+    return workbench.second_session(claim)
+
+
+@pytest.fixture
+def page(workbench: Workbench, claim: Claim) -> TodoPage:
+    return home_of(workbench, claim)
+
+
+def test_an_attempt_keeps_its_results_and_its_ruleset(workbench, reports, claim, page):
     made = crawled(page, T0 + 50)
     workbench.settle(claim, replace(made, attempt=replace(made.attempt, results=RESULTS, ruleset_id=1)))
     (view,) = reports.attempts()
@@ -72,9 +85,7 @@ def test_an_attempt_keeps_its_results_and_its_ruleset(workbench, reports):
     assert detail.ruleset_id == 1
 
 
-def test_results_are_idempotent_by_id(workbench, reports):
-    claim, _ = workbench.begin(plan())
-    page = home_of(workbench, claim)
+def test_results_are_idempotent_by_id(workbench, reports, claim, page):
     made = crawled(page, T0 + 50)
     workbench.settle(claim, replace(made, attempt=replace(made.attempt, results=RESULTS)))
     again = (AttemptResult("status_code", "999"), AttemptResult("outlinks", "3"))
@@ -91,8 +102,7 @@ def test_results_are_idempotent_by_id(workbench, reports):
     }
 
 
-def test_a_check_is_an_attempt_of_a_url_alone(workbench, reports):
-    claim, _ = workbench.begin(plan())
+def test_a_check_is_an_attempt_of_a_url_alone(workbench, reports, claim):
     before = workbench.rows("SELECT * FROM page")
     for text in (HOME, f"{A}/unknown"):
         log = AttemptRecord(
@@ -109,9 +119,7 @@ def test_a_check_is_an_attempt_of_a_url_alone(workbench, reports):
     assert [row[0] for row in workbench.rows("SELECT next_request_at FROM origin")] == [T0 + 5_000]
 
 
-def test_a_sitemap_settles_like_a_page(workbench, reports):
-    claim, _ = workbench.begin(plan())
-    page = home_of(workbench, claim)
+def test_a_sitemap_settles_like_a_page(workbench, reports, claim, page):
     workbench.settle(claim, crawled(page, T0, new_pages=(new_page(f"{A}/map.xml", 0, sitemap=True),)))
     (found,) = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 10, False)).pages
     assert found.sitemap
@@ -134,8 +142,7 @@ def stashed(workbench: Workbench, claim: Claim, count: int, ready: int) -> list[
     return list(workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages)
 
 
-def test_a_page_of_a_stash_that_is_done_lets_the_next_one_out(workbench):
-    claim, _ = workbench.begin(plan())
+def test_a_page_of_a_stash_that_is_done_lets_the_next_one_out(workbench, claim):
     one, two = stashed(workbench, claim, 4, 2)
     settled = workbench.settle(claim, crawled(one, T0 + 5, f"{A}/new"))
     assert (settled.new_pages, settled.pending, settled.done) == (((A, 2),), 3, 2)
@@ -146,8 +153,7 @@ def test_a_page_of_a_stash_that_is_done_lets_the_next_one_out(workbench):
     assert [page.url for page in listed] == [f"{A}/2", f"{A}/new", f"{A}/1"]
 
 
-def test_pages_of_a_stash_that_a_fill_refuses_let_others_out(workbench):
-    claim, _ = workbench.begin(plan())
+def test_pages_of_a_stash_that_a_fill_refuses_let_others_out(workbench, claim):
     pages = stashed(workbench, claim, 5, 2)
     refusals = tuple(refusal(page, T0 + 5) for page in pages)
     record_of_fill = replace(fill_of(()), ignored=tuple(page.page_id for page in pages), refusals=refusals)
@@ -188,37 +194,29 @@ def test_a_page_that_another_worker_has_crawled_meanwhile_is_left_alone(workbenc
     assert [seen.attempt_id for seen in detail.attempts] == [view.attempt_id, first.attempt_id]
 
 
-def test_a_page_that_another_worker_holds_is_left_alone(workbench, reports):
-    one, _ = workbench.begin(plan())
-    other = workbench.second_session(one)
-    page = home_of(workbench, one)
+def test_a_page_that_another_worker_holds_is_left_alone(workbench, reports, claim, other, page):
     reclaim(workbench)
     mark(workbench, other, page)
     before = workbench.rows(PAGE, page.page_id)
     assert before[0][5] == other.session_id
     for made in (crawled(page, T0 + 9), failed(page, T0 + 10, ExitCode.cancelled)):
-        workbench.settle(one, made)
+        workbench.settle(claim, made)
         assert workbench.rows(PAGE, page.page_id) == before
         assert newest(reports)[0] == "someone_stole_my_work"
     settled = workbench.settle(other, crawled(page, T0 + 20))
     assert (settled.pending, settled.done) == (0, 1)
 
 
-def test_a_late_finish_never_lets_the_origin_be_asked_sooner(workbench):
-    one, _ = workbench.begin(plan())
-    other = workbench.second_session(one)
-    page = home_of(workbench, one)
+def test_a_late_finish_never_lets_the_origin_be_asked_sooner(workbench, claim, other, page):
     reclaim(workbench)
     workbench.settle(other, crawled(page, T0 + 500, origin=record(A, next_request_at=T0 + 90_000)))
     late = crawled(page, T0 + 900, origin=record(A, next_request_at=T0 + 2_000))
-    workbench.settle(one, replace(late, attempt=replace(late.attempt, started_at=T0)))
+    workbench.settle(claim, replace(late, attempt=replace(late.attempt, started_at=T0)))
     assert [row[0] for row in workbench.rows("SELECT next_request_at FROM origin")] == [T0 + 90_000]
 
 
 @pytest.mark.parametrize("jump", [-9_000_000, 0, 9_000_000])
-def test_a_retry_after_a_restart_is_no_late_finish_whatever_the_clock_does(workbench, reports, jump):
-    claim, _ = workbench.begin(plan())
-    page = home_of(workbench, claim)
+def test_a_retry_after_a_restart_is_no_late_finish_whatever_the_clock_does(workbench, reports, jump, claim, page):
     workbench.settle(claim, failed(page, T0 + 500, ExitCode.request_timeout))
     workbench.now += jump
     later, start = workbench.begin(plan())
@@ -229,9 +227,7 @@ def test_a_retry_after_a_restart_is_no_late_finish_whatever_the_clock_does(workb
     assert workbench.rows(PAGE, page.page_id)[0][3] == ExitCode.file_ingested
 
 
-def test_a_retry_of_ones_own_is_no_late_finish(workbench, reports):
-    claim, _ = workbench.begin(plan())
-    page = home_of(workbench, claim)
+def test_a_retry_of_ones_own_is_no_late_finish(workbench, reports, claim, page):
     workbench.settle(claim, failed(page, T0 + 500, ExitCode.request_timeout))
     log = attempt(page, ExitCode.file_ingested, T0 + 510, started_at=T0 + 100)
     workbench.settle(claim, crawled(page, T0 + 510, attempt=log))
@@ -247,14 +243,11 @@ def test_a_page_that_moved_to_another_origin_is_refused(workbench):
     workbench.rows("UPDATE page SET origin_id = 1 WHERE id = ?", page.page_id)
 
 
-def test_data_values_of_a_late_finish_are_not_stored(workbench, reports):
-    one, _ = workbench.begin(plan())
-    other = workbench.second_session(one)
-    page = home_of(workbench, one)
+def test_data_values_of_a_late_finish_are_not_stored(workbench, reports, claim, other, page):
     reclaim(workbench)
     workbench.settle(other, crawled(page, T0 + 500))
     made = crawled(page, T0 + 900)
     assert made.document is not None
     document = replace(made.document, data=(DataValue("n", "text", 0, "v"),))
-    workbench.settle(one, replace(made, document=document, attempt=replace(made.attempt, started_at=T0)))
+    workbench.settle(claim, replace(made, document=document, attempt=replace(made.attempt, started_at=T0)))
     assert data_of(reports, HOME) == ()

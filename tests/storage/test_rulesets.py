@@ -129,13 +129,6 @@ def test_the_last_edit_wins_and_says_what_it_replaced(workbench, reports):
     ]
 
 
-def test_a_configuration_that_goes_back_is_an_edit_too(workbench):
-    workbench.begin(planned(FIRST))
-    workbench.begin(planned(EDITED))
-    _, start = workbench.begin(planned(FIRST))
-    assert [(one.ruleset_id, one.policies) for one in start.rulesets] == [(3, FIRST)]
-
-
 def test_a_stale_edit_is_a_conflict_and_writes_nothing(workbench):
     claim, _ = workbench.begin(planned(FIRST))
     workbench.now = T0 + 61_000
@@ -207,26 +200,10 @@ def test_common_rules_are_not_put_over_those_of_a_job(workbench):
     assert everything(workbench) == before
 
 
-def test_common_rules_are_replaced_where_no_job_has_its_own(workbench):
-    claim, _ = workbench.begin(planned(FIRST, job("wiki")))
-    now = edit(workbench, claim, replace(FIRST, rules=(ACCEPT,)), 1)
-    assert [(one.job, one.policies.rules) for one in now] == [("main", (ACCEPT,)), ("wiki", (ACCEPT,))]
-
-
 def test_policies_hold_for_a_job_that_is_no_longer_configured(workbench):
     workbench.begin(planned(FIRST, job("news", ACCEPT)))
     _, start = workbench.begin(planned(EDITED))
     assert [(one.job, one.policies) for one in start.rulesets] == [("main", EDITED), ("news", EDITED)]
-
-
-def test_undo_is_the_content_of_the_parent_as_a_new_version(workbench, reports):
-    claim, _ = workbench.begin(planned(FIRST))
-    edit(workbench, claim, EDITED, 1)
-    (now,) = reports.current_rulesets()
-    former = reports.ruleset(now.parent_id)
-    assert former is not None
-    (undone,) = edit(workbench, claim, former.policies, now.ruleset_id, note="undo")
-    assert (undone.ruleset_id, undone.parent_id, undone.policies) == (3, 2, FIRST)
 
 
 def test_a_job_without_a_version_gets_one_when_a_run_begins(workbench):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,28 @@ from tui_crawler.domain.records.segment import SegmentPage, parse_line
 from tui_crawler.domain.rules.policy import PolicySet, Rule, Whitelist
 from tui_crawler.storage.db.database import upgrade
 from tui_crawler.storage.queue import scan
+from tui_crawler.storage.queue.scan import Built
 from tui_crawler.storage.store import SqliteStore
 
 KINDS = ("database", "memory", "bloom")
+
+
+async def crawl_and_build(path: Path, web: Web, **more: Any) -> Built:
+    """A whole run, and a build of what it has found."""
+    await crawl_offline(path, web)
+    return build(path, **more)
+
+
+def before_the_write(monkeypatch: pytest.MonkeyPatch, step: Callable[[], Any]) -> None:
+    """Does something once, when a build has scanned everything."""
+    write = scan._Build._write
+
+    def interrupted(self: Any, *arguments: Any) -> Any:
+        monkeypatch.undo()
+        step()
+        return write(self, *arguments)
+
+    monkeypatch.setattr(scan._Build, "_write", interrupted)
 
 
 def entries(path: Path) -> dict[str, SegmentPage]:
@@ -61,8 +81,7 @@ async def test_what_a_crawl_would_have_queued_stands_in_the_segment(database_pat
 
 async def test_what_was_scanned_is_not_scanned_again_until_it_changes(database_path):
     web = Web({f"{A}/": (f"{A}/b", f"{B}/away")})
-    await crawl_offline(database_path, web)
-    assert len(build(database_path).segments) == 1
+    assert len((await crawl_and_build(database_path, web)).segments) == 1
     again = build(database_path)
     assert again == replace(again, scanned=0, found=0, known=0, refused=0, segments=())
     assert value(database_path, "SELECT count FROM v_refused") == 1, "no refusal is counted twice"
@@ -87,16 +106,13 @@ async def test_a_redirect_that_changes_under_a_build_is_left_for_the_next(databa
     (page,) = (await crawl.store.candidates(A, T0, 10, True)).pages
     await crawl.store.settle(web.answer(page, T0 + 1))
     loop = asyncio.get_running_loop()
-    write = scan._Build._write
 
-    def after_the_scan(self: Any, *arguments: Any) -> Any:
+    def crawled_again() -> None:
         web.redirects[f"{A}/"] = f"{A}/2"
         asyncio.run_coroutine_threadsafe(crawl.store.settle(web.answer(page, T0 + 50)), loop).result(20)
-        return write(self, *arguments)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(scan._Build, "_write", after_the_scan)
-        assert built_urls(await asyncio.to_thread(build, database_path)) == [f"{A}/1"]
+    before_the_write(monkeypatch, crawled_again)
+    assert built_urls(await asyncio.to_thread(build, database_path)) == [f"{A}/1"]
     assert [built_urls(await asyncio.to_thread(build, database_path)) for _ in range(2)] == [[f"{A}/2"], []]
     await crawl.end()
 
@@ -104,8 +120,7 @@ async def test_a_redirect_that_changes_under_a_build_is_left_for_the_next(databa
 async def test_what_an_older_version_has_not_scanned_is_scanned_after_the_migration(database_path):
     """Schema 2 knew up to which attempt everything was scanned."""
     web = Web(redirects={f"{A}/": f"{A}/old"}, seeds=(f"{A}/", f"{A}/page"))
-    await crawl_offline(database_path, web)
-    build(database_path)
+    await crawl_and_build(database_path, web)
     attempts = value(database_path, "SELECT MAX(id) FROM attempt")
     web.redirects[f"{A}/new"] = f"{A}/target"
     web.seeds += (f"{A}/new",)
@@ -171,8 +186,7 @@ async def test_the_filters_are_those_of_a_crawl(database_path):
         whitelist=Whitelist(domains=("*.b.example", "b.example")), rules=(Rule("/refused", accept=False),)
     )
     web = Web({f"{A}/": (f"{A}/refused", f"{A}/x/x/x/x", f"{B}/joins", f"{C}/out", f"{A}/fine")})
-    await crawl_offline(database_path, web)
-    built = build(database_path, admitting=admission(A, policies=policies))
+    built = await crawl_and_build(database_path, web, admitting=admission(A, policies=policies))
     assert built_urls(built) == [f"{A}/fine", f"{B}/joins"]
     counted = {row["reason"]: row["count"] for row in rows(database_path, "SELECT * FROM v_refused")}
     assert counted == {"rule_accept": 1, "trap_repeat": 1, "scope": 1}
@@ -199,8 +213,7 @@ async def test_the_shortest_path_and_the_lowest_nice_are_kept(database_path):
         await load_all(database_path)
         await crawl_offline(database_path, web)
     web.seeds += (f"{A}/late",)
-    await crawl_offline(database_path, web)
-    (found,) = entries(build(database_path).segments[0].path).values()
+    (found,) = entries((await crawl_and_build(database_path, web)).segments[0].path).values()
     assert (found.page.url, found.page.depth, found.found_on) == (f"{A}/new", 1, f"{A}/late")
 
 
@@ -212,8 +225,7 @@ async def test_an_origin_is_full_with_its_pages_and_those_that_wait(database_pat
     full = admission(A, max_pages_per_origin=6)
     assert len(built_urls(build(database_path, admitting=full, seen=seen))) == 5
     web.seeds += (f"{A}/more",)
-    await crawl_offline(database_path, web)
-    built = build(database_path, admitting=admission(A, max_pages_per_origin=9), seen=seen)
+    built = await crawl_and_build(database_path, web, admitting=admission(A, max_pages_per_origin=9), seen=seen)
     assert (len(built_urls(built)), built.refused) == (2, 3)
     assert value(database_path, "SELECT count FROM v_refused WHERE reason = 'origin_full'") == 3
 
@@ -222,34 +234,23 @@ async def test_an_origin_is_full_with_its_pages_and_those_that_wait(database_pat
 async def test_what_waits_in_a_segment_is_known(database_path, kind):
     seen = scan.SeenSettings(kind, 1_000, 1e-6)
     web = Web({f"{A}/": (f"{A}/1", f"{A}/2"), f"{A}/other": (f"{A}/2", f"{A}/3")})
-    await crawl_offline(database_path, web)
-    assert built_urls(build(database_path, seen=seen)) == [f"{A}/1", f"{A}/2"]
+    assert built_urls(await crawl_and_build(database_path, web, seen=seen)) == [f"{A}/1", f"{A}/2"]
     web.seeds += (f"{A}/other",)
-    await crawl_offline(database_path, web)
-    assert built_urls(build(database_path, seen=seen)) == [f"{A}/3"]
+    assert built_urls(await crawl_and_build(database_path, web, seen=seen)) == [f"{A}/3"]
 
 
-async def test_a_waiting_segment_that_is_gone_is_told_of(database_path):
-    web = Web({f"{A}/": (f"{A}/1",), f"{A}/other": (f"{A}/1",)})
-    await crawl_offline(database_path, web)
-    build(database_path).segments[0].path.unlink()
-    web.seeds += (f"{A}/other",)
-    await crawl_offline(database_path, web)
-    built = build(database_path)
-    assert built_urls(built) == [f"{A}/1"], "found again it is queued again"
-    assert "does not exist; its URLs count as not seen" in built.warnings[0]
-
-
-async def test_of_a_waiting_segment_that_is_damaged_nothing_counts(database_path):
+@pytest.mark.parametrize("damaged", [None, b"\t/3\t"])
+async def test_of_a_waiting_segment_that_is_gone_or_damaged_nothing_counts(database_path, damaged):
     web = Web({f"{A}/": (f"{A}/1", f"{A}/2"), f"{A}/other": (f"{A}/1", f"{A}/2")})
-    await crawl_offline(database_path, web)
-    (segment,) = build(database_path).segments
-    segment.path.write_bytes(segment.path.read_bytes().replace(b"\t/2\t", b"\t/3\t"))
+    (segment,) = (await crawl_and_build(database_path, web)).segments
+    if damaged is None:
+        segment.path.unlink()
+    else:
+        segment.path.write_bytes(segment.path.read_bytes().replace(b"\t/2\t", damaged))
     web.seeds += (f"{A}/other",)
-    await crawl_offline(database_path, web)
-    built = build(database_path)
-    assert built_urls(built) == [f"{A}/1", f"{A}/2"]
-    assert "damaged" in built.warnings[0]
+    built = await crawl_and_build(database_path, web)
+    assert built_urls(built) == [f"{A}/1", f"{A}/2"], "found again they are queued again"
+    assert ("damaged" if damaged else "does not exist; its URLs count as not seen") in built.warnings[0]
 
 
 async def test_segments_are_sorted_and_cut(database_path):
@@ -299,18 +300,13 @@ async def test_a_live_run_goes_on_and_keeps_what_it_changes(database_path, monke
     for page in pages:
         await crawl.store.settle(web.answer(page, T0 + 1))
     loop = asyncio.get_running_loop()
-    write = scan._Build._write
 
-    def after_the_scan(self: Any, *arguments: Any) -> Any:
+    def crawled_again() -> None:
         web.links[f"{A}/"] = (f"{A}/1", f"{A}/2")
-        done = asyncio.run_coroutine_threadsafe(crawl.store.settle(web.answer(pages[0], T0 + 50)), loop)
-        done.result(20)
-        return write(self, *arguments)
+        asyncio.run_coroutine_threadsafe(crawl.store.settle(web.answer(pages[0], T0 + 50)), loop).result(20)
 
-    monkeypatch.setattr(scan._Build, "_write", after_the_scan)
-    built = await asyncio.to_thread(build, database_path)
-    assert built_urls(built) == [f"{A}/1"]
-    monkeypatch.undo()
+    before_the_write(monkeypatch, crawled_again)
+    assert built_urls(await asyncio.to_thread(build, database_path)) == [f"{A}/1"]
     again = await asyncio.to_thread(build, database_path)
     assert (again.scanned, built_urls(again)) == (1, [f"{A}/2"])
     await crawl.end()
@@ -341,19 +337,12 @@ async def test_a_segment_that_is_loaded_meanwhile_is_known(database_path, monkey
 
 async def test_two_builds_at_once_cannot_both_be_right(database_path, monkeypatch):
     await crawl_offline(database_path, Web({f"{A}/": (f"{A}/1", f"{A}/2")}))
-    write = scan._Build._write
-
-    def second_in_between(self: Any, *arguments: Any) -> Any:
-        monkeypatch.undo()
-        assert len(built_urls(build(database_path))) == 2
-        return write(self, *arguments)
-
-    monkeypatch.setattr(scan._Build, "_write", second_in_between)
+    before_the_write(monkeypatch, lambda: build(database_path))
     with pytest.raises(StorageFailure, match="another queue build"):
         build(database_path)
     folder = database_path.parent / "segments"
     assert [path.suffix for path in folder.iterdir()] == [".segment"], "nothing of the other is left, nor is touched"
-    assert value(database_path, "SELECT COUNT(*) FROM segment") == 1
+    assert value(database_path, "SELECT SUM(urls) FROM segment") == 2
 
 
 async def test_a_killed_batch_of_another_database_is_left_alone(database_path, tmp_path):

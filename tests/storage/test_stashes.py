@@ -37,6 +37,12 @@ def mark(workbench: Workbench, claim: Claim, page: TodoPage, origin: str = A) ->
     workbench.work(lambda work: settle.mark_in_flight(work, claim, page.page_id, origin, page.url))
 
 
+@pytest.fixture
+def claim(workbench: Workbench) -> Claim:
+    """A run with six seeds."""
+    return workbench.begin(plan(*PAGES))[0]
+
+
 def test_a_stashed_page_is_no_candidate_and_not_pending(workbench, reports):
     claim, _ = workbench.begin(plan(*PAGES, f"{B}/"))
     pages = fill(workbench, claim)
@@ -53,8 +59,7 @@ def test_a_stashed_page_is_no_candidate_and_not_pending(workbench, reports):
     assert paths(found(workbench, claim)) == ["/0", "/1"]
 
 
-def test_unstash_takes_the_oldest_first_and_lets_them_run_in_this_run(workbench, reports):
-    claim, _ = workbench.begin(plan(*PAGES))
+def test_unstash_takes_the_oldest_first_and_lets_them_run_in_this_run(workbench, reports, claim):
     fill(workbench, claim)
     stash(workbench, claim, StashPages("s"))
     assert found(workbench, claim) == Candidates(())
@@ -104,8 +109,7 @@ def test_a_stash_is_of_one_job(workbench, reports):
     assert stash(workbench, claim, UnstashPages("s", job="news")).origins == ((A, 1), (B, 1))
 
 
-def test_dripfeed_keeps_so_many_ready_oldest_first(workbench, reports):
-    claim, _ = workbench.begin(plan(*PAGES))
+def test_dripfeed_keeps_so_many_ready_oldest_first(workbench, reports, claim):
     stash(workbench, claim, StashPages("s"))
     assert stash(workbench, claim, SetDripfeed("s", 2)).origins == ((A, 2),)
     assert reports.stashes() == (StashView("main", "s", 4, 2, 2),)
@@ -124,8 +128,7 @@ def test_dripfeed_keeps_so_many_ready_oldest_first(workbench, reports):
     assert reports.stashes() == ()
 
 
-def test_a_refused_page_makes_room_for_the_next(workbench):
-    claim, _ = workbench.begin(plan(*PAGES))
+def test_a_refused_page_makes_room_for_the_next(workbench, claim):
     stash(workbench, claim, StashPages("s"))
     stash(workbench, claim, SetDripfeed("s", 1))
     (page,) = found(workbench, claim).pages
@@ -171,8 +174,7 @@ def test_another_depth_makes_room_for_the_next_page(workbench):
     assert paths(found(workbench, claim)) == ["/1"]
 
 
-def test_pages_that_move_to_another_stash_make_room_in_the_first(workbench, reports):
-    claim, _ = workbench.begin(plan(*PAGES))
+def test_pages_that_move_to_another_stash_make_room_in_the_first(workbench, reports, claim):
     stash(workbench, claim, StashPages("s"))
     stash(workbench, claim, SetDripfeed("s", 2))
     stash(workbench, claim, StashPages("t", urls=PAGES[:1]))
@@ -202,8 +204,7 @@ def test_what_goes_into_a_stash_that_drips_comes_out_of_it(workbench, reports):
         (SetDripfeed("other", 2), "no stash named 'other'"),
     ],
 )
-def test_what_cannot_be_done_is_told_and_changes_nothing(workbench, reports, command, message):
-    claim, _ = workbench.begin(plan(*PAGES))
+def test_what_cannot_be_done_is_told_and_changes_nothing(workbench, reports, command, message, claim):
     stash(workbench, claim, StashPages("deep", urls=PAGES[:1]))
     with pytest.raises(ValueError, match=message):
         stash(workbench, claim, command)

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,22 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def writer(path: Path) -> Iterator[Writer]:
-    made = writer_on(path)
-    yield made
-    made.close()
+def opened(path: Path) -> Iterator[Callable[..., Writer]]:
+    """Opens writers, which are closed at the end."""
+    with ExitStack() as made:
+        yield lambda *more, **settings: made.enter_context(closing(writer_on(path, *more, **settings)))
+
+
+@pytest.fixture
+def writer(opened: Callable[..., Writer]) -> Writer:
+    return opened()
+
+
+@pytest.fixture
+def other(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection of another program."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        yield connection
 
 
 def writer_on(path: Path, connection: type[sqlite3.Connection] = sqlite3.Connection, **settings: int) -> Writer:
@@ -105,12 +118,11 @@ async def test_a_busy_writer_commits_in_groups(writer):
     assert await writer.read(names) == [str(n) for n in range(50)]
 
 
-async def test_a_group_has_a_bound(path):
-    writer = writer_on(path, group=8)
+async def test_a_group_has_a_bound(opened):
+    writer = opened(group=8)
     await together(writer, *(insert(str(n)) for n in range(30)))
     assert writer.commits[1] == 30
     assert writer.commits[0] >= 4
-    writer.close()
 
 
 async def test_a_failing_job_neither_loses_nor_half_writes_another(writer):
@@ -146,8 +158,8 @@ def raw_count(path: Path) -> int:
     return count
 
 
-async def test_a_full_disk_fails_its_job_and_goes_on_when_there_is_room(path):
-    writer = writer_on(path, SmallDisk)
+async def test_a_full_disk_fails_its_job_and_goes_on_when_there_is_room(opened):
+    writer = opened(SmallDisk)
 
     def act(name: str):
         return lambda transaction: getattr(transaction._connection, name)()
@@ -161,23 +173,19 @@ async def test_a_full_disk_fails_its_job_and_goes_on_when_there_is_room(path):
     await writer.read(act("make_room"))
     assert await writer.write(big) == "big"
     assert await writer.read(names) == ["one", "two", "big"]
-    writer.close()
 
 
-async def test_a_lock_is_waited_out(path):
-    writer = writer_on(path, patience_ms=200_000)
-    raw = sqlite3.connect(path, isolation_level=None)
-    raw.execute("BEGIN IMMEDIATE")
+async def test_a_lock_is_waited_out(opened, other):
+    writer = opened(patience_ms=200_000)
+    other.execute("BEGIN IMMEDIATE")
     waiting = asyncio.ensure_future(writer.write(insert("one")))
     for _ in range(3):
         await still_waits(waiting)
     while not writer.locked_since:
         await still_waits(waiting)
-    raw.execute("COMMIT")
+    other.execute("COMMIT")
     assert await waiting == "one"
     assert writer.locked_since == 0
-    raw.close()
-    writer.close()
 
 
 async def still_waits(waiting: asyncio.Future) -> None:
@@ -185,36 +193,30 @@ async def still_waits(waiting: asyncio.Future) -> None:
     assert not done
 
 
-async def test_a_lock_that_stays_is_a_storage_failure_and_nothing_is_stored(path):
-    writer = writer_on(path, patience_ms=50)
-    raw = sqlite3.connect(path, isolation_level=None)
-    raw.execute("BEGIN IMMEDIATE")
+async def test_a_lock_that_stays_is_a_storage_failure_and_nothing_is_stored(opened, other):
+    writer = opened(patience_ms=50)
+    other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StorageFailure, match="locked"):
         await writer.write(insert("one"))
-    raw.execute("ROLLBACK")
+    other.execute("ROLLBACK")
     assert await writer.write(insert("two")) == "two"
     assert await writer.read(names) == ["two"]
-    raw.close()
-    writer.close()
 
 
-async def test_what_was_begun_waits_longer_for_a_lock_than_a_start_does(path):
-    writer = writer_on(path, patience_ms=1, patience_at_work_ms=60_000)
-    raw = sqlite3.connect(path, isolation_level=None)
-    raw.execute("BEGIN IMMEDIATE")
+async def test_what_was_begun_waits_longer_for_a_lock_than_a_start_does(opened, other):
+    writer = opened(patience_ms=1, patience_at_work_ms=60_000)
+    other.execute("BEGIN IMMEDIATE")
     with pytest.raises(DatabaseLocked):
         await writer.write(insert("none"))
-    raw.execute("ROLLBACK")
+    other.execute("ROLLBACK")
     await writer.write(insert("one"))
-    raw.execute("BEGIN IMMEDIATE")
+    other.execute("BEGIN IMMEDIATE")
     waiting = asyncio.ensure_future(writer.write(insert("two")))
     writer.locked_since = 0
     while not writer.locked_since:
         await still_waits(waiting)
-    raw.execute("ROLLBACK")
+    other.execute("ROLLBACK")
     assert await waiting == "two"
-    raw.close()
-    writer.close()
 
 
 def find_damage(transaction):
@@ -232,14 +234,10 @@ async def test_damage_is_remembered_whoever_finds_it(writer, how):
     assert "is damaged" in str(writer.damage)
 
 
-async def test_reads_need_no_lock(path):
-    writer = writer_on(path)
-    raw = sqlite3.connect(path, isolation_level=None)
-    raw.execute("BEGIN IMMEDIATE")
+async def test_reads_need_no_lock(writer, other):
+    other.execute("BEGIN IMMEDIATE")
     assert await writer.read(names) == []
-    raw.execute("ROLLBACK")
-    raw.close()
-    writer.close()
+    other.execute("ROLLBACK")
 
 
 async def test_preparation_comes_before_the_transaction_and_may_fail_alone(writer):
@@ -258,18 +256,17 @@ async def test_preparation_comes_before_the_transaction_and_may_fail_alone(write
     assert await writer.read(names) == ["one"]
 
 
-async def test_an_unawaited_job_rides_in_the_next_commit(path):
-    writer = writer_on(path, lazy_ms=60_000)
+async def test_an_unawaited_job_rides_in_the_next_commit(opened):
+    writer = opened(lazy_ms=60_000)
     writer.write_unawaited(insert("mark"))
     assert writer.outstanding == 0
     assert await writer.write(insert("settle")) == "settle"
     assert writer.commits == (1, 2)
     assert await writer.read(names) == ["mark", "settle"]
-    writer.close()
 
 
-async def test_an_awaited_job_does_not_wait_as_long_as_one_that_nobody_waits_for(path):
-    writer = writer_on(path, lazy_ms=60_000)
+async def test_an_awaited_job_does_not_wait_as_long_as_one_that_nobody_waits_for(opened, path):
+    writer = opened(lazy_ms=60_000)
     for name in ("first", "second"):
         writer.write_unawaited(insert(f"mark of {name}"))
         async with asyncio.timeout(PATIENT_S):
@@ -278,17 +275,16 @@ async def test_an_awaited_job_does_not_wait_as_long_as_one_that_nobody_waits_for
     assert raw_count(path) == 4
 
 
-async def test_an_unawaited_job_is_written_alone_after_a_while(path):
-    writer = writer_on(path, lazy_ms=1)
+async def test_an_unawaited_job_is_written_alone_after_a_while(opened):
+    writer = opened(lazy_ms=1)
     writer.write_unawaited(insert("mark"))
     while writer.commits == (0, 0):
         await writer.read(names)
     assert await writer.read(names) == ["mark"]
-    writer.close()
 
 
-async def test_what_nobody_waits_for_takes_no_thread(path):
-    writer, loop, done = writer_on(path, lazy_ms=1), asyncio.get_running_loop(), asyncio.Event()
+async def test_what_nobody_waits_for_takes_no_thread(opened):
+    writer, loop, done = opened(lazy_ms=1), asyncio.get_running_loop(), asyncio.Event()
     seen: list[threading.Thread] = []
 
     def mark(transaction: Transaction) -> None:
@@ -298,7 +294,6 @@ async def test_what_nobody_waits_for_takes_no_thread(path):
     writer.write_unawaited(mark)
     await done.wait()
     assert seen == [threading.current_thread()]
-    writer.close()
 
 
 async def test_what_is_run_by_itself_after_a_failure_is_asked_for_its_references(writer):
@@ -381,15 +376,14 @@ class Torn(sqlite3.Connection):
         return super().execute(text, *values)
 
 
-async def test_a_connection_that_cannot_roll_back_is_replaced(path):
-    writer = writer_on(path, Torn)
+async def test_a_connection_that_cannot_roll_back_is_replaced(opened):
+    writer = opened(Torn)
     Torn.torn = 2
     with pytest.raises(StorageFailure, match="I/O"):
         await writer.write(insert("one"))
     assert Torn.torn == 0
     assert await writer.write(insert("two")) == "two"
     assert await writer.read(names) == ["two"]
-    writer.close()
 
 
 async def test_a_bug_in_the_writer_fails_the_jobs_and_leaves_it_alive(path, caplog):
@@ -428,23 +422,19 @@ async def test_brief_jobs_are_done_on_the_event_loop_and_share_a_commit(writer):
     assert writer.outstanding == 0
 
 
-async def test_the_event_loop_never_waits_for_another_programs_lock(path):
-    writer = writer_on(path, patience_ms=200_000)
-    other = sqlite3.connect(path, isolation_level=None)
+async def test_the_event_loop_never_waits_for_another_programs_lock(opened, other):
+    writer = opened(patience_ms=200_000)
     other.execute("BEGIN IMMEDIATE")
     waiting = [asyncio.ensure_future(writer.write(named_thread, brief=True)) for _ in range(3)]
     while not writer.locked_since:
         await asyncio.wait(waiting, timeout=0.01)  # the loop goes round
     assert not any(task.done() for task in waiting)
     other.execute("ROLLBACK")
-    other.close()
     assert all(name.startswith("writer") for name in await asyncio.gather(*waiting))
-    writer.close()
 
 
-async def test_what_a_slice_took_from_the_thread_and_could_not_write_goes_back_to_the_thread(path):
-    writer = writer_on(path, patience_ms=200_000)
-    other = sqlite3.connect(path, isolation_level=None)
+async def test_what_a_slice_took_from_the_thread_and_could_not_write_goes_back_to_the_thread(opened, other):
+    writer = opened(patience_ms=200_000)
     other.execute("BEGIN IMMEDIATE")
     with writer._inbox.changed:  # the thread does not come to its jobs meanwhile
         waiting = asyncio.ensure_future(writer.write(named_thread, brief=True))
@@ -453,11 +443,9 @@ async def test_what_a_slice_took_from_the_thread_and_could_not_write_goes_back_t
         while not writer._slow_until:
             await asyncio.wait({waiting}, timeout=0.01)  # until the slice was in vain
     other.execute("ROLLBACK")
-    other.close()
     async with asyncio.timeout(PATIENT_S):
         assert (await waiting).startswith("writer")
     assert writer.outstanding == 0
-    writer.close()
 
 
 class HeldBack:
@@ -507,14 +495,13 @@ class Routine:
 
 
 @pytest.mark.parametrize("here", [True, False])
-async def test_what_is_known_of_pages_is_forgotten_when_an_operator_has_something_done_and_not_before(path, here):
-    writer = writer_on(path, here=here)
+async def test_what_is_known_of_pages_is_forgotten_when_an_operator_has_something_done_and_not_before(opened, here):
+    writer = opened(here=here)
     page = seed("https://one.example/")
     await writer.write(lambda transaction: transaction.memory.learn(1, [page]), brief=True)
     assert await writer.write(Routine()) == 1
     await writer.write(insert("operator"))
     assert await writer.write(Routine()) == 0
-    writer.close()
 
 
 async def test_a_brief_job_that_fails_takes_no_other_with_it(writer):
@@ -525,11 +512,10 @@ async def test_a_brief_job_that_fails_takes_no_other_with_it(writer):
     assert await writer.read(names) == ["one", "three"]
 
 
-async def test_what_nobody_waits_for_does_not_go_with_a_slice_before_its_time(path):
-    writer = writer_on(path, lazy_ms=60_000)
+async def test_what_nobody_waits_for_does_not_go_with_a_slice_before_its_time(opened):
+    writer = opened(lazy_ms=60_000)
     writer.write_unawaited(insert("mark"))
     await writer.write(insert("settle"), brief=True)
     assert await writer.read(names) == ["settle"]
     await writer.write(insert("slow"))
     assert await writer.read(names) == ["settle", "mark", "slow"]
-    writer.close()

@@ -78,10 +78,8 @@ def _drawn(reports: Reports, origins: Sequence[OriginAudit]) -> Iterator[Drawn]:
 
 
 def _document(one: OriginAudit, timeline: Timeline | None, verbose: bool) -> dict[str, object]:
-    document = asdict(one)
-    findings = document.pop("findings")
-    more = {"findings": findings} if verbose else {}
-    return document | more | ({} if timeline is None else {"timeline": timeline.document()})
+    document = asdict(one) | ({} if timeline is None else {"timeline": timeline.document()})
+    return {name: value for name, value in document.items() if verbose or name != "findings"}
 
 
 def _lines(drawn: Iterable[Drawn], origins: Sequence[OriginAudit], verbose: bool) -> Iterator[str]:
@@ -91,16 +89,13 @@ def _lines(drawn: Iterable[Drawn], origins: Sequence[OriginAudit], verbose: bool
         yield f"{'✓' if one.ok else '✗'} {safe(one.origin)}  {plural(one.requests, 'request')}  {gap}  {verdict}"
         if verbose:
             yield from map(_finding, one.findings)
-            left_out = one.violations + one.overlaps - len(one.findings)
-            if left_out:
+            if left_out := one.violations + one.overlaps - len(one.findings):
                 yield f"    … and {count(left_out)} more"
         if timeline is not None:
             yield from _lane(timeline)
     bad = sum(not one.ok for one in origins)
-    if not bad:
-        yield f"every delay was kept: {plural(len(origins), 'origin')}"
-    else:
-        yield f"promises were broken at {bad} of {plural(len(origins), 'origin')}"
+    said = f"promises were broken at {bad} of" if bad else "every delay was kept:"
+    yield f"{said} {plural(len(origins), 'origin')}"
 
 
 def _lane(timeline: Timeline) -> Iterator[str]:
@@ -119,9 +114,7 @@ def _lane(timeline: Timeline) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> str:
-    what = f"gap {phase(finding.gap_ms)} of {phase(finding.promised_ms)}"
-    if finding.gap_ms < 0:
-        what = f"overlap of {phase(-finding.gap_ms)}"
-    return (
-        f"    {clock(finding.sent_at, millis=True)} UTC  {what}  {safe(finding.url)}  after {safe(finding.earlier_url)}"
-    )
+    kept, promised = finding.gap_ms, phase(finding.promised_ms)
+    what = f"overlap of {phase(-kept)}" if kept < 0 else f"gap {phase(kept)} of {promised}"
+    sent_at = clock(finding.sent_at, millis=True)
+    return f"    {sent_at} UTC  {what}  {safe(finding.url)}  after {safe(finding.earlier_url)}"

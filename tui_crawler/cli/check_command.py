@@ -65,9 +65,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.json:
         values = {setting.key: {"value": setting.value, "source": setting.source} for setting in settings}
         doubts = [warning.as_document() for warning in warnings]
-        return printer.answer(
-            True, {"ok": True, "errors": [], "warnings": doubts, "effective": values, "estimate": estimate}, ()
-        )
+        printer.document({"ok": True, "errors": [], "warnings": doubts, "effective": values, "estimate": estimate})
+        return ExitStatus.ok
     for warning in warnings:
         printer.note(f"warning: {warning}")
     printer.lines(f"{one.key}: {json.dumps(one.value, ensure_ascii=False)}  ({one.source})" for one in settings)
@@ -83,11 +82,8 @@ def _estimate(config: Config) -> list[dict[str, int]]:
     delay = config.delay
     floor = delay.average.floor_ms if delay.model == "running_average" else delay.floor_ms
     given = (delay.default_ms, *(host.default_delay_ms for host in config.hosts if host.default_delay_ms is not None))
-    pages = config.crawl.max_pages_per_origin or PAGES
-    return [
-        {"pages_per_origin": pages, "delay_ms": ms, "least_s": pages * ms // 1_000}
-        for ms in dict.fromkeys(max(floor, ms) for ms in given)
-    ]
+    pages, delays = config.crawl.max_pages_per_origin or PAGES, dict.fromkeys(max(floor, ms) for ms in given)
+    return [{"pages_per_origin": pages, "delay_ms": ms, "least_s": pages * ms // 1_000} for ms in delays]
 
 
 def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:

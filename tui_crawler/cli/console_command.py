@@ -8,16 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import (
-    DEFAULT_CONFIG,
-    awaited,
-    database_of_run,
-    existing,
-    existing_database,
-    named_database,
-    read_config,
-    tell_warnings,
-)
+from tui_crawler.cli import known_names
 from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
@@ -54,32 +45,29 @@ def declare(commands: CommandSet) -> None:
 def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
     file = arguments.file or arguments.config
-    if not file and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
-        file = DEFAULT_CONFIG
+    if not file and known_names.named_database(arguments) is None and Path(known_names.DEFAULT_CONFIG).is_file():
+        file = known_names.DEFAULT_CONFIG
     _need_terminal_for(file)
     single = len(list(Path().glob("*.db"))) == 1
-    if file is None and not arguments.readonly and not single and named_database(arguments) is None:
+    if file is None and not arguments.readonly and not single and known_names.named_database(arguments) is None:
         return _welcome(arguments, printer)
-    elsewhere, impolite = named_database(arguments) is not None, arguments.allow_impolite
-    config = read_config(file, allow_impolite=impolite, elsewhere=elsewhere) if file else None
-    if config is None:
-        database = existing_database(arguments)
-    else:
-        tell_warnings(config, printer)
-        database = database_of_run(arguments, config)
+    config = None
+    if file:
+        elsewhere = known_names.named_database(arguments) is not None
+        config = known_names.read_config(file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
+        known_names.tell_warnings(config, printer)
+    database = known_names.database_of_run(arguments, config) if config else known_names.existing_database(arguments)
     if arguments.readonly:
-        existing(database)
-    awaited(database, printer)
-    if arguments.workers == 1:
-        return _open(config, database, arguments, arguments.readonly)
+        known_names.existing(database)
+    known_names.awaited(database, printer)
+    if arguments.workers > 1:
+        from tui_crawler.cli.run_command import check_workers
 
-    from tui_crawler.cli.run_command import check_workers
-
-    if config is None or arguments.readonly:
-        raise UsageProblem("--workers: the configuration that they crawl is not named: CONFIG")
-    check_workers(arguments.workers, config)
-    arguments.file = file
-    return _open(config, database, arguments)
+        if config is None or arguments.readonly:
+            raise UsageProblem("--workers: the configuration that they crawl is not named: CONFIG")
+        check_workers(arguments.workers, config)
+        arguments.file = file
+    return _open(config, database, arguments, arguments.readonly)
 
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -118,15 +106,13 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
             return status
         case FromSeeds():
             config, database = config_from_first_seeds(folder, step)
-            tell_warnings(config, printer)
+            known_names.tell_warnings(config, printer)
             return _open(config, database, arguments)
-        case FromConfiguration(path=path):
-            arguments.file = os.path.expanduser(path)  # noqa: PTH111  a name of no user stays as it is
-            return open_on_config(arguments, printer)
-        case FromDatabase(path=path):
-            arguments.db = os.path.expanduser(path)  # noqa: PTH111  the same
+        case FromConfiguration(path=path) | FromDatabase(path=path):
+            name = "file" if isinstance(step, FromConfiguration) else "db"
+            setattr(arguments, name, os.path.expanduser(path))  # noqa: PTH111  a name of no user stays as it is
             return open_on_config(arguments, printer)
         case FromDemo():
-            from tui_crawler.cli.demo_command import open_demo
+            from tui_crawler.cli import demo_command, main
 
-            return open_demo(printer)
+            return demo_command.execute(main.parse(("demo",)), printer)

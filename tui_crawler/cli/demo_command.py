@@ -67,11 +67,3 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         return demo_console(database, arguments.port)
     except DemoUnavailable as error:
         raise CannotRun(str(error)) from error
-
-
-def open_demo(printer: Printer) -> int:
-    """The demo as the word alone opens it. Raises CannotRun."""
-    plain = argparse.Namespace(
-        access_log=None, serve_only=False, headless=False, json=False, port=None, db=None, config=None
-    )
-    return execute(plain, printer)

@@ -93,10 +93,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     path = target_of(arguments, database)
     if path is None and arguments.format in _BINARY and sys.stdout.isatty():
-        raise UsageProblem(
-            f"{arguments.format} is a binary format and this is a terminal",
-            hint="name a file with --output, or pipe it",
-        )
+        said = f"{arguments.format} is a binary format and this is a terminal"
+        raise UsageProblem(said, hint="name a file with --output, or pipe it")
 
     from tui_crawler.storage.reports.export import Narrowing
     from tui_crawler.wiring import write_export
@@ -105,15 +103,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     began = time.monotonic()
     with reports_of(database) as reports:
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
-        plan = ExportPlan(
-            arguments.what,
-            arguments.format,
-            _columns(arguments, reports),
-            Narrowing(origin, code, arguments.since),
-            path.name if path else "",
-            gzip=path is None or path.suffix.lower() != ".warc",
-            bom=arguments.bom,
-        )
+        chosen = _columns(arguments, reports), Narrowing(origin, code, arguments.since)
+        gzip = path is None or path.suffix.lower() != ".warc"
+        named = path.name if path else ""
+        plan = ExportPlan(arguments.what, arguments.format, *chosen, named, gzip=gzip, bom=arguments.bom)
         with output_of(path, arguments) as output:
             count = write_export(reports, plan, output)
     if path is not None and plan.index:
@@ -129,24 +122,22 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _check_form(arguments: argparse.Namespace) -> None:
     what, form = arguments.what, arguments.format
-    if form not in formats_of(what):
-        raise UsageProblem(
-            f"{what} cannot be exported as {form}",
-            hint=f"export {what} --format {' or '.join(formats_of(what))}",
-        )
-    if arguments.bom and form != "csv":
-        raise UsageProblem(f"--bom is for csv, not for {form}", hint="leave --bom out")
-    if form == "parquet" and find_spec("pyarrow") is None:
-        raise UsageProblem(
-            "parquet needs pyarrow, which is not installed",
-            hint="pip install 'tui_crawler[parquet]', or --format jsonl or csv",
-        )
-    if arguments.columns is not None and what == "bodies":
-        raise UsageProblem("bodies have no columns to choose", hint="leave --columns out")
-    if arguments.columns == ():
-        raise UsageProblem("--columns names no column")
-    if arguments.exit_code and what not in _WITH_EXIT_CODE:
-        raise UsageProblem(f"{what} have no exit code", hint=f"--exit-code narrows {', '.join(_WITH_EXIT_CODE)}")
+    has_code, with_pyarrow = what in _WITH_EXIT_CODE, "pip install 'tui_crawler[parquet]', or --format jsonl or csv"
+    allowed = f"export {what} --format {' or '.join(formats_of(what))}"
+    for is_wrong, said, hint in (
+        (form not in formats_of(what), f"{what} cannot be exported as {form}", allowed),
+        (arguments.bom and form != "csv", f"--bom is for csv, not for {form}", "leave --bom out"),
+        (form == "parquet" and not find_spec("pyarrow"), "parquet needs pyarrow, which is not installed", with_pyarrow),
+        (arguments.columns is not None and what == "bodies", "bodies have no columns to choose", "leave --columns out"),
+        (arguments.columns == (), "--columns names no column", ""),
+        (
+            arguments.exit_code and not has_code,
+            f"{what} have no exit code",
+            f"--exit-code narrows {', '.join(_WITH_EXIT_CODE)}",
+        ),
+    ):
+        if is_wrong:
+            raise UsageProblem(said, hint=hint)
 
 
 def target_of(arguments: argparse.Namespace, database: DatabasePlace) -> Path | None:
@@ -167,51 +158,40 @@ def target_of(arguments: argparse.Namespace, database: DatabasePlace) -> Path | 
 
 
 def _columns(arguments: argparse.Namespace, reports: Reports) -> tuple[str, ...]:
-    if arguments.columns is None:
-        return ()
-    known = reports.export_columns(arguments.what)
-    for name in arguments.columns:
+    known = reports.export_columns(arguments.what) if arguments.columns else ()
+    for name in arguments.columns or ():
         if name not in known:
-            raise UsageProblem(
-                f"{arguments.what} have no column {name!r}{did_you_mean(name, known)}",
-                hint=f"columns: {', '.join(known)}",
-            )
-    return tuple(dict.fromkeys(arguments.columns))
+            said = f"{arguments.what} have no column {name!r}{did_you_mean(name, known)}"
+            raise UsageProblem(said, hint=f"columns: {', '.join(known)}")
+    return tuple(dict.fromkeys(arguments.columns or ()))
 
 
 @contextmanager
 def output_of(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output]:
     """The file, or standard output. Raises CannotRun where it cannot be written; SystemExit by a signal, and with
     status 0 when nobody reads any more."""
-    from tui_crawler.export.output import CannotWrite, ReaderGone
+    from tui_crawler.export.output import CannotWrite, ReaderGone, open_file, open_stream
 
     try:
-        with _ended_by_signals(), _opened(path, arguments) as output:
-            yield output
+        with _ended_by_signals(), ExitStack() as opened:
+            made = open_stream(_standard_output(opened)) if path is None else open_file(path, force=arguments.force)
+            yield opened.enter_context(made)
     except CannotWrite as error:
         raise CannotRun(str(error)) from error
     except ReaderGone:
         raise SystemExit(int(ExitStatus.ok)) from None
 
 
-@contextmanager
-def _opened(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output]:
-    """The file, or standard output: a copy of its descriptor, so that a reader who went away leaves nothing behind in
-    Python's own stream."""
-    from tui_crawler.export.output import open_file, open_stream
-
-    with ExitStack() as opened:
-        if path is not None:
-            yield opened.enter_context(open_file(path, force=arguments.force))
-            return
-        sys.stdout.flush()
-        write: Callable[[memoryview], int | None] = _shown
-        if not sys.stdout.isatty():
-            try:
-                write = opened.enter_context(os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)).write
-            except (OSError, ValueError):  # a stream without a descriptor
-                write = sys.stdout.buffer.write
-        yield opened.enter_context(open_stream(write))
+def _standard_output(opened: ExitStack) -> Callable[[memoryview], int | None]:
+    """Return what writes to standard output: to a copy of its descriptor, so that a reader who went away leaves nothing
+    behind in Python's own stream."""
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        return _shown
+    try:
+        return opened.enter_context(os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)).write
+    except (OSError, ValueError):  # a stream without a descriptor
+        return sys.stdout.buffer.write
 
 
 def _shown(data: memoryview) -> int:
@@ -236,8 +216,7 @@ def _ended_by_signals() -> Iterator[None]:
     def end(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, end) for number in ends}
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

@@ -42,12 +42,10 @@ def declare(commands: CommandSet) -> None:
         examples=("log --limit 50", "log --origin example.org --follow --attempts"),
     )
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
-    limit, attempts = (
-        f"so many entries (default: {USUAL_LIMIT})",
-        "show the attempts, too: what was requested and how it ended",
-    )
+    limit = f"so many entries (default: {USUAL_LIMIT})"
     parser.add_argument("--limit", type=positive, metavar="N", default=USUAL_LIMIT, help=limit)
     parser.add_argument("--follow", action="store_true", help="continue with what happens, until interrupted")
+    attempts = "show the attempts, too: what was requested and how it ended"
     parser.add_argument("--attempts", action="store_true", help=attempts)
     add_common(parser, "one JSON value on stdout, with --follow one an entry")
 

@@ -11,16 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from tui_crawler import __version__
-from tui_crawler.cli import console_command
-from tui_crawler.cli.options import (
-    COMPLETION_VARIABLE,
-    PROGRAM,
-    VALUE_OPTIONS,
-    CommandParser,
-    CommandSet,
-    add_database,
-    add_quiet,
-)
+from tui_crawler.cli import console_command, options
 from tui_crawler.cli.printer import Printer, as_json, standard_printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
@@ -52,7 +43,7 @@ exit status: 0 finished or stopped by the operator, 1 some origin ended by patie
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The options that `words` (without the program's name) ask for; `execute` carries the command out. Raises
     UsageProblem; SystemExit after `--help` and `--version`."""
-    if COMPLETION_VARIABLE in os.environ:
+    if options.COMPLETION_VARIABLE in os.environ:
         return argparse.Namespace(quiet=False, execute=_complete)
     word = _first_word(words)
     asked = [word for word in words if word in {"-h", "--help", "--version"}]
@@ -79,33 +70,32 @@ def _complete(_: argparse.Namespace, _printer: Printer) -> int:
     return ExitStatus.ok
 
 
-def completed_by(words: Sequence[str]) -> CommandParser:
+def completed_by(words: Sequence[str]) -> options.CommandParser:
     """The parser that completes what follows `words`."""
-    root, commands = _root()
-    word = _first_word(words)
+    (root, commands), word = _root(), _first_word(words)
     by_console = word is not None and word not in commands.names and _is_config(word)
     return _console_parser() if by_console else root
 
 
-def _root(modules: Sequence[str] = _COMMANDS) -> tuple[CommandParser, CommandSet]:
-    parser = CommandParser(
-        prog=PROGRAM,
-        usage=f"{PROGRAM} [CONFIG] [--db PATH] [--readonly] [--workers N]\n       {PROGRAM} COMMAND [options]",
+def _root(modules: Sequence[str] = _COMMANDS) -> tuple[options.CommandParser, options.CommandSet]:
+    parser = options.CommandParser(
+        prog=options.PROGRAM,
+        usage="%(prog)s [CONFIG] [--db PATH] [--readonly] [--workers N]\n       %(prog)s COMMAND [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    add_database(parser)
+    parser.add_argument("--version", action="version", version=f"{options.PROGRAM} {__version__}")
+    options.add_database(parser)
     console_command.add_options(parser)
     parser.set_defaults(db=None, config=None, quiet=False)
-    commands = CommandSet(parser)
+    commands = options.CommandSet(parser)
     for name in modules:
         import_module(f"tui_crawler.cli.{name}_command").declare(commands)
     about = commands.add("help", "show what a command does, with examples", _help, examples=("help run",))
     about.add_argument("words", metavar="COMMAND", nargs="*", help="a command, such as run or jobs set")
-    add_quiet(about)
+    options.add_quiet(about)
     return parser, commands
 
 
@@ -114,10 +104,10 @@ def _help(arguments: argparse.Namespace, _: Printer) -> int:
     return ExitStatus.ok
 
 
-def _console_parser() -> CommandParser:
-    parser = CommandParser(prog=PROGRAM, add_help=False, allow_abbrev=False)
+def _console_parser() -> options.CommandParser:
+    parser = options.CommandParser(prog=options.PROGRAM, add_help=False, allow_abbrev=False)
     parser.add_argument("file", metavar="CONFIG", nargs="?", default=None)
-    add_database(parser)
+    options.add_database(parser)
     console_command.add_options(parser)
     parser.set_defaults(db=None, config=None, quiet=False, execute=console_command.open_on_config)
     return parser
@@ -126,10 +116,9 @@ def _console_parser() -> CommandParser:
 def _first_word(words: Sequence[str]) -> str | None:
     skip = False
     for word in words:
-        if skip or word.startswith("-"):
-            skip = not skip and word in VALUE_OPTIONS
-            continue
-        return word
+        if not (skip or word.startswith("-")):
+            return word
+        skip = not skip and word in options.VALUE_OPTIONS
     return None
 
 
@@ -186,8 +175,8 @@ def _explained(error: Exception) -> tuple[list[str], str]:
     expected = isinstance(error, CannotRun | CannotListen | NotTakenUp | RunHeld | StorageFailure)
     known = expected or isinstance(error, OSError)
     said = str(error) if known else f"unexpected error, please report it: {type(error).__name__}: {error}"
-    if os.environ.get(DEBUG_VARIABLE):
-        import traceback
+    if not os.environ.get(DEBUG_VARIABLE):
+        return [said], "" if expected else f"{DEBUG_VARIABLE}=1 shows where it happened"
+    import traceback
 
-        return [said, *"".join(traceback.format_exception(error)).splitlines()], ""
-    return [said], "" if expected else f"{DEBUG_VARIABLE}=1 shows where it happened"
+    return [said, *"".join(traceback.format_exception(error)).splitlines()], ""

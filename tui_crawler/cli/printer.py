@@ -37,13 +37,10 @@ URL_LIMIT = 2_048
 """The longest URL in a table, in characters."""
 
 MOST_WAITING = 10_000
-"""So many lines wait for a reader that stands still; what does not fit is left out and counted."""
+"""How many lines wait for a reader that takes none; what does not fit is left out and counted."""
 
-STILL_S = 5.0
-"""A reader that takes nothing for so long is not waited for at the end, in seconds."""
-
-HURRY_S = 0.3
-"""So long each output is waited for at the end of what was stopped, in seconds."""
+STILL_S, HURRY_S = 5.0, 0.3
+"""How long (s) the end waits for a reader that takes nothing; and for each output, after a stop."""
 
 GAP = 2
 """Cells between two columns of a table."""
@@ -52,11 +49,9 @@ _GONE = frozenset({errno.EPIPE, errno.EIO})
 
 
 class LineQueue(io.TextIOBase):
-    """A stream behind a bounded queue and a thread of its own: who writes never waits for who reads.
-
-    Once it is full, pieces are left out until half of it is taken; `left_out` makes the piece that then tells how many.
-    `ending`: what comes now always fits.
-    """
+    """A stream behind a bounded queue and a thread of its own: who writes never waits for who reads. Once it is full,
+    pieces are left out until half of it is taken; `left_out` makes the piece that then says how many. `ending`: what
+    comes now always fits."""
 
     def __init__(self, stream: Stream, left_out: Callable[[int], str]) -> None:
         self._stream = stream
@@ -132,19 +127,13 @@ class LineQueue(io.TextIOBase):
 
 
 class Printer:
-    """Two streams and the wish for quiet. A reader that has gone away closes an output and raises nothing.
-
-    `failed`: there is an answer that could not be written, though nobody has gone away.
-    """
+    """Two streams; `quiet` leaves out notes. A reader that has gone away closes an output and raises nothing. `failed`:
+    an answer could not be written, though nobody has gone away."""
 
     def __init__(self, out: Stream, err: Stream, *, quiet: bool = False) -> None:
-        """`quiet` leaves out notes; answers and errors stay."""
-        self._out: Stream = out
-        self._err: Stream = err
+        self._out, self._err, self.quiet = out, err, quiet
         self._still_s, self._most_s = STILL_S, math.inf
-        self.quiet = quiet
-        self.closed = False
-        self.failed = False
+        self.closed = self.failed = False
 
     def queue(self, left_out: Callable[[int], str]) -> LineQueue:
         """Print through queues from now on, so that nothing waits for its reader; return the one before stdout.
@@ -178,31 +167,28 @@ class Printer:
                 return
 
     def document(self, value: object) -> bool:
-        """Print one JSON value on a line of its own, in ASCII. Return whether somebody still reads."""
-        return self.text(as_json(value) + "\n")
-
-    def members(self, document: Mapping[str, object]) -> None:
-        """Print a JSON object, of a member that is an iterator value by value, however many there are."""
+        """Print one JSON value in ASCII, on a line of its own unless a member of it is an iterator, which is printed
+        value by value, however many there are. Return whether somebody still reads."""
+        if not isinstance(value, dict) or not any(isinstance(one, Iterator) for one in value.values()):
+            return self.text(as_json(value) + "\n")
         opening = "{"
-        for key, value in document.items():
-            self.text(f"{opening}{as_json(key)}: " + ("[" if isinstance(value, Iterator) else as_json(value)))
+        for key, member in value.items():
+            self.text(f"{opening}{as_json(key)}: " + ("[" if isinstance(member, Iterator) else as_json(member)))
             opening, separator = ",\n", "\n"
-            if isinstance(value, Iterator):
-                for one in value:
+            if isinstance(member, Iterator):
+                for one in member:
                     if not self.text(separator + as_json(one)):
-                        return
+                        return False
                     separator = ",\n"
                 self.text("\n]")
-        self.text("}\n")
+        return self.text("}\n")
 
     def answer(self, as_json: bool, document: Mapping[str, object], lines: Iterable[str]) -> int:
         """Print an answer as one JSON value, else as lines for a person; return the exit status."""
-        if not as_json:
-            self.lines(lines)
-        elif any(isinstance(value, Iterator) for value in document.values()):
-            self.members(document)
-        else:
+        if as_json:
             self.document(document)
+        else:
+            self.lines(lines)
         return ExitStatus.ok
 
     def relation(
@@ -268,8 +254,8 @@ class Progress:
 
 
 def standard_printer() -> Printer:
-    """The printer on the standard streams as they are now. Those that the parent has closed take nothing, and no file
-    gets their numbers."""
+    """Return the printer on the standard streams as they are now. Those that the parent has closed take nothing, and no
+    file gets their numbers."""
     number = 0
     while number <= 2:
         number = os.open(os.devnull, os.O_RDONLY)

@@ -57,13 +57,8 @@ def declare(commands: CommandSet) -> None:
         "is the same segment. Of a folder the oldest segment that waits is loaded.",
         examples=("queue load", "queue load segments --all"),
     )
-    load.add_argument(
-        "place",
-        metavar="FILE",
-        nargs="?",
-        default=None,
-        help="a segment, or a folder (else segments beside the database)",
-    )
+    place = "a segment, or a folder (else segments beside the database)"
+    load.add_argument("place", metavar="FILE", nargs="?", help=place)
     load.add_argument("--all", action="store_true", help="load all segments of the folder that wait")
     for parser in (build, load):
         add_common(parser)

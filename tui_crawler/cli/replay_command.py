@@ -65,14 +65,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.record import asdict
 
     run_id, findings = found
-    document = {
-        "ok": not findings.found,
-        "run": run_id,
-        "attempts": findings.attempts,
-        "differences": [asdict(one) for one in findings.differences],
-        "found": findings.found,
-        "unproven": dict(findings.unproven),
-    }
+    differences = [asdict(one) for one in findings.differences]
+    document: dict[str, object] = {"ok": not findings.found, "run": run_id, "attempts": findings.attempts}
+    document |= {"differences": differences, "found": findings.found, "unproven": dict(findings.unproven)}
     status = printer.answer(arguments.json, document, _lines(run_id, findings))
     return status or (ExitStatus.gave_up if findings.found else ExitStatus.ok)
 
@@ -82,9 +77,8 @@ def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bo
     from tui_crawler.domain.history.run_totals import RunTotals
 
     _end_by_signals()
-    ledger = RunTotals()
+    now, ledger = 0, RunTotals()
     listener = JsonLines(printer) if as_json else PlainLines(printer, ledger, local_zone())
-    now = 0
     for event in told:
         if now and speed:
             time.sleep(max(0, event.at - now) / 1000 / speed)

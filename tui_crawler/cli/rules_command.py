@@ -19,7 +19,7 @@ from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.rules.preview import Preview
-    from tui_crawler.domain.rules.ruleset import Ruleset, RulesetChange
+    from tui_crawler.domain.rules.ruleset import RulesetChange
     from tui_crawler.wiring.origin_settings import JobRules
     from tui_crawler.wiring.rules import RuleQueries
 
@@ -171,15 +171,29 @@ def _history(arguments: argparse.Namespace, printer: Printer) -> int:
     with _rule_queries(arguments) as rule_queries:
         versions = rule_queries.history(arguments.job)
     document = {"rulesets": [picked(one, "ruleset_id at who note current") for one in versions]}
-    return printer.answer(arguments.json, document, history_lines(versions))
+    if not versions:
+        return printer.answer(arguments.json, document, ("there is no ruleset yet: the first run writes one",))
+    zone = local_zone()
+    rows = [
+        (str(one.ruleset_id), "in force" if one.current else "", date_time(one.at, zone), safe(one.who), safe(one.note))
+        for one in versions
+    ]
+    return printer.answer(arguments.json, document, columns(("VERSION", "", "AT", "WHO", "NOTE"), rows, frozenset({0})))
 
 
 def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.rules.ruleset import same_rules
+    from tui_crawler.text.rules_text import rules_difference
+
     with _rule_queries(arguments) as rule_queries:
         before, after, lines = rule_queries.difference(arguments.before, arguments.after, arguments.job)
     listed = [picked(line, "section added text source") for line in lines]
     document = {"from": before.ruleset_id, "to": after.ruleset_id, "lines": listed}
-    return printer.answer(arguments.json, document, _diff_lines(before, after))
+    heads = [f"--- version {before.ruleset_id}", f"+++ version {after.ruleset_id}"]
+    text = [*heads, *rules_difference(before.policies, after.policies)]
+    if same_rules(before.policies, after.policies):
+        text = [f"version {before.ruleset_id} and version {after.ruleset_id} say the same"]
+    return printer.answer(arguments.json, document, text)
 
 
 @contextmanager
@@ -261,18 +275,6 @@ def _shown_lines(rules: JobRules) -> Iterator[str]:
         yield "# no url_query_parameters policy: every URL with a query is refused"
 
 
-def _diff_lines(before: Ruleset, after: Ruleset) -> Iterator[str]:
-    from tui_crawler.domain.rules.ruleset import same_rules
-    from tui_crawler.text.rules_text import rules_difference
-
-    if same_rules(before.policies, after.policies):
-        yield f"version {before.ruleset_id} and version {after.ruleset_id} say the same"
-        return
-    yield f"--- version {before.ruleset_id}"
-    yield f"+++ version {after.ruleset_id}"
-    yield from rules_difference(before.policies, after.policies)
-
-
 def preview_document(preview: Preview) -> dict[str, object]:
     """The document of `rules preview`."""
     counts = "newly_blocked newly_allowed unchanged"
@@ -321,17 +323,3 @@ def seed_lines(preview: Preview) -> Iterator[str]:
         yield from (f"  {safe(url, URL_LENGTH)}" for url in preview.seeds_hit[:SHOWN])
         if len(preview.seeds_hit) > SHOWN:
             yield f"  … and {count(len(preview.seeds_hit) - SHOWN)} more"
-
-
-def history_lines(versions: tuple[Ruleset, ...]) -> Iterator[str]:
-    """The versions of a job, one a line."""
-    if not versions:
-        yield "there is no ruleset yet: the first run writes one"
-        return
-    zone = local_zone()
-    header = ("VERSION", "", "AT", "WHO", "NOTE")
-    rows = [
-        (str(one.ruleset_id), "in force" if one.current else "", date_time(one.at, zone), safe(one.who), safe(one.note))
-        for one in versions
-    ]
-    yield from columns(header, rows, frozenset({0}))

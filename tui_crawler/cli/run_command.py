@@ -8,26 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import (
-    awaited,
-    database_of_run,
-    existing_database,
-    named_database,
-    read_config,
-    reports_of,
-    tell_warnings,
-)
-from tui_crawler.cli.options import (
-    MOST_WORKERS,
-    CommandSet,
-    add_common,
-    add_run_options,
-    add_watching,
-    add_workers,
-    duration,
-    positive,
-    words,
-)
+from tui_crawler.cli import known_names, options
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
@@ -54,7 +35,7 @@ _OVERRIDES = {
 """Options that win over the configuration, each over this key."""
 
 
-def declare(commands: CommandSet) -> None:
+def declare(commands: options.CommandSet) -> None:
     parser = commands.add(
         "run",
         "crawl without the console",
@@ -66,15 +47,15 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     parser.add_argument("--stored", action="store_true", help=argparse.SUPPRESS)
-    add_run_options(parser)
-    add_workers(parser)
-    add_watching(parser)
+    options.add_run_options(parser)
+    options.add_workers(parser)
+    options.add_watching(parser)
     add_fail_on(parser)
     parser.add_argument(
         "--service", action="store_true", help="end with status 0 on SIGTERM, as service managers expect"
     )
-    parser.add_argument("--join", type=positive, metavar="NUMBER", help=argparse.SUPPRESS)
-    add_common(parser, "one JSON object per event; the last is run_finished")
+    parser.add_argument("--join", type=options.positive, metavar="NUMBER", help=argparse.SUPPRESS)
+    options.add_common(parser, "one JSON object per event; the last is run_finished")
 
 
 def add_fail_on(parser: argparse.ArgumentParser, default: str = "") -> None:
@@ -96,14 +77,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
-        config = read_config(
+        config = known_names.read_config(
             arguments.file,
             overrides_of(arguments),
             allow_impolite=arguments.allow_impolite,
-            elsewhere=named_database(arguments) is not None,
+            elsewhere=known_names.named_database(arguments) is not None,
         )
-        tell_warnings(config, printer)
-        database = awaited(database_of_run(arguments, config), printer)
+        known_names.tell_warnings(config, printer)
+        database = known_names.awaited(known_names.database_of_run(arguments, config), printer)
     check_workers(arguments.workers, config)
 
     status = run_to_end(config, database, Launch.of(arguments), arguments, printer)
@@ -125,8 +106,8 @@ def run_to_end(
 
         for check in LINK_CHECKS:
             if check.name in wanted and (key := switched_off(check, config)):
-                words = f"--fail-on {check.name}: {check.title} are not checked ({key})"
-                raise UsageProblem(words, hint=f"change {key}")
+                said = f"--fail-on {check.name}: {check.title} are not checked ({key})"
+                raise UsageProblem(said, hint=f"change {key}")
     if wanted.get("slow", 0) > config.network.total_timeout_ms:
         raise UsageProblem("--fail-on slow: no response takes longer than network.total_timeout")
     faults = Faults(wanted, database)
@@ -169,7 +150,7 @@ class Faults:
     def _count(self) -> dict[str, int]:
         from tui_crawler.wiring.origin_settings import checks_made
 
-        with reports_of(self._database) as reports:
+        with known_names.reports_of(self._database) as reports:
             asked = [one for one in checks_made(reports) if one.check.name in self._wanted]
             self.unmade = [f"{one.check.title} {one.words}" for one in asked if one.words]
             found = reports.broken_counts()
@@ -185,14 +166,14 @@ class Faults:
 
 def _faults(text: str) -> dict[str, int]:
     wanted: dict[str, int] = {}
-    for word in words(text):
+    for word in options.words(text):
         name, has_value, value = word.partition("=")
         if name not in FAULTS:
             raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(FAULTS)}{did_you_mean(name, FAULTS)}")
         if bool(has_value) != (name == "slow"):
             problem = "slow wants a duration: slow=2s" if name == "slow" else f"{name} takes no value"
             raise argparse.ArgumentTypeError(problem)
-        wanted[name] = duration(value) if has_value else 0
+        wanted[name] = options.duration(value) if has_value else 0
     if not wanted:
         raise argparse.ArgumentTypeError(f"it names nothing; known: {', '.join(FAULTS)}")
     return wanted
@@ -202,7 +183,7 @@ def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, Da
     """The configuration that the database keeps, for a run that has left its console. Raises BadKeptConfig."""
     from tui_crawler.wiring.origin_settings import kept_config
 
-    database = awaited(existing_database(arguments), printer)
+    database = known_names.awaited(known_names.existing_database(arguments), printer)
     config = kept_config(database, impolite=arguments.allow_impolite)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
@@ -211,8 +192,8 @@ def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, Da
 
 def check_workers(workers: int, config: Config) -> None:
     """Raises UsageProblem for what several workers cannot do together."""
-    if workers > MOST_WORKERS:
-        raise UsageProblem(f"--workers {workers}: at most {MOST_WORKERS} workers share one database")
+    if workers > options.MOST_WORKERS:
+        raise UsageProblem(f"--workers {workers}: at most {options.MOST_WORKERS} workers share one database")
     if workers > 1 and config.queue.min_origins:
         raise UsageProblem("--workers cannot be combined with queue.min_origins: no worker sees all origins")
 

@@ -159,9 +159,9 @@ def watch(
     with `--json` the last event is it. No reader of either output holds up the run. A listener for a terminal has a
     method `on_alarm`; with `config` it signals the alarms that this asks for."""
 
-    def left_out(number: int) -> str:
-        event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", number),))
-        return (json_text(event.as_document()) if as_json else event_line(event)) + "\n"
+    def left_out(lines: int) -> str:
+        event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", lines),))
+        return f"{json_text(event.as_document()) if as_json else event_line(event)}\n"
 
     before_stdout = printer.queue(left_out)
     logging.lastResort = _Notes(printer)
@@ -204,8 +204,7 @@ def summary(ledger: RunTotals) -> Iterator[str]:
     begun = f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
     yield f"  {turns} in this run, {took} since it was continued" if ledger.continued else f"  {begun}"
     yield f"  pages as they stand now: {pages}"
-    gave_up = [one for one in ledger.origins.values() if one.gave_up]
-    if gave_up:
+    if gave_up := [one for one in ledger.origins.values() if one.gave_up]:
         yield f"{plural(len(gave_up), 'origin')} gave up:"
         yield from _named(gave_up)
         if any(one.pages_failed or not _lost_to_robots(one) for one in gave_up):
@@ -213,8 +212,7 @@ def summary(ledger: RunTotals) -> Iterator[str]:
         if any(map(_lost_to_robots, gave_up)):
             yield "  robots.txt: the next run asks for it again; in a live one after tui-crawler top-up ORIGIN"
     for reason in ("rate_limited", "excluded"):
-        others = [one for one in ledger.origins.values() if one.reason == reason]
-        if others:
+        if others := [one for one in ledger.origins.values() if one.reason == reason]:
             yield f"{plural(len(others), 'origin')} ended early: {finish_words(reason)}"
             yield from _named(others)
     for one in ledger.origins.values():

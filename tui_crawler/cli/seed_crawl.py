@@ -77,9 +77,9 @@ def run_seeds(
     from tui_crawler.cli.export_command import target_of
     from tui_crawler.cli.run_command import run_to_end
 
-    given = {"crawl.max_requests": arguments.max_requests, "user_agent": arguments.user_agent}
-    given = {key: value for key, value in given.items() if value is not None}
-    config, database = config_of_seeds(arguments, printer, site_of(arguments), f"-{purpose}", **settings, **given)
+    options = {"crawl.max_requests": arguments.max_requests, "user_agent": arguments.user_agent}
+    given = dict(settings) | {key: value for key, value in options.items() if value is not None}
+    config, database = config_of_seeds(arguments, printer, site_of(arguments), f"-{purpose}", **given)
     arguments.output = arguments.output or output
     path = target_of(arguments, database)
     if path is None:

@@ -40,8 +40,7 @@ class SeedList:
             if len(self._urls) >= size:
                 yield from self._chunks(size)
                 given = True
-            bad = self._take(line)
-            if isinstance(bad, InvalidUrl):
+            if isinstance(bad := self._take(line), InvalidUrl):
                 told += 1
                 if told <= _BAD_LINES_TOLD:
                     self._printer.note(f"{place}: {bad.raw[:200]} {bad.reason}")
@@ -90,8 +89,7 @@ def _is_file(word: str) -> bool:
 
 def _listed(stdin: bool, files: Sequence[str]) -> Iterator[tuple[str, str]]:
     if stdin:
-        lines = (line.decode("utf-8-sig", "replace") for line in sys.stdin.buffer)
-        yield from _numbered("stdin", lines)
+        yield from _numbered("stdin", (line.decode("utf-8-sig", "replace") for line in sys.stdin.buffer))
     for file in files:
         with _opened(file) as text:
             yield from _numbered(file, text)

@@ -6,16 +6,8 @@ import argparse
 from collections.abc import Iterable
 from functools import cache, partial
 
+from tui_crawler.cli import known_names
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.known_names import (
-    check_pattern,
-    crawl_urls,
-    existing_database,
-    exit_code_name,
-    known_jobs,
-    known_origins,
-    reports_of,
-)
 from tui_crawler.cli.options import CommandSet, add_common, duration, moment, words
 from tui_crawler.cli.printer import Printer, Progress, safe
 from tui_crawler.cli.problem import UsageProblem
@@ -85,7 +77,7 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
 
     if arguments.wait > WEEK:
         raise UsageProblem(f"a delay is at most {show_duration(WEEK)}", hint="tui-crawler pause ORIGIN has no end")
-    database = existing_database(arguments)
+    database = known_names.existing_database(arguments)
     (origin,) = _origins(database, (arguments.origin,))
     done = f"your delay is set to {show_duration(arguments.wait)}:" if arguments.wait else "your delay is taken off:"
     command = SetDelay(origin, arguments.wait)
@@ -95,7 +87,7 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
 def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
     if bool(arguments.origins) == arguments.all:
         raise UsageProblem("name the origins, or --all", hint="tui-crawler status lists them")
-    database = existing_database(arguments)
+    database = known_names.existing_database(arguments)
     command = order.make(_origins(database, tuple(arguments.origins)))
     return carry_out_all(database, (command,), partial(_outcome, order.done), printer, as_json=arguments.json)
 
@@ -104,15 +96,15 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.cli.seed_list import SeedList
 
     if arguments.pattern:
-        check_pattern("--pattern", arguments.pattern)
-    database = existing_database(arguments)
+        known_names.check_pattern("--pattern", arguments.pattern)
+    database = known_names.existing_database(arguments)
     if arguments.job:
-        with reports_of(database) as reports:
-            known_jobs((arguments.job,), reports)
+        with known_names.reports_of(database) as reports:
+            known_names.known_jobs((arguments.job,), reports)
 
     @cache
     def known() -> frozenset[str]:
-        with reports_of(database) as reports:
+        with known_names.reports_of(database) as reports:
             return frozenset(one.origin for one in reports.origins_changed(0))
 
     added = _Added(arguments, printer)
@@ -155,9 +147,9 @@ class _Added:
 def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
     if not (arguments.urls or arguments.exit_code or arguments.origin):
         raise UsageProblem("name what to retry: URLs, --exit-code or --origin", hint="tui-crawler failures lists it")
-    urls = crawl_urls(arguments.urls)
-    codes = tuple(dict.fromkeys(exit_code_name(name) for name in arguments.exit_code))
-    database = existing_database(arguments)
+    urls = known_names.crawl_urls(arguments.urls)
+    codes = tuple(dict.fromkeys(known_names.exit_code_name(name) for name in arguments.exit_code))
+    database = known_names.existing_database(arguments)
     command = RetryPages(urls, codes, _origins(database, tuple(arguments.origin)))
     return carry_out_all(database, (command,), partial(_retried, database), printer, as_json=arguments.json)
 
@@ -165,8 +157,8 @@ def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
 def _origins(database: DatabasePlace, names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
         return ()
-    with reports_of(database) as reports:
-        return known_origins(names, reports)
+    with known_names.reports_of(database) as reports:
+        return known_names.known_origins(names, reports)
 
 
 def _retried(database: DatabasePlace, before: object, after: object) -> Iterable[str]:
@@ -177,7 +169,7 @@ def _retried(database: DatabasePlace, before: object, after: object) -> Iterable
     names = after.get("retried") if isinstance(after, dict) else None
     if not names:
         return
-    with reports_of(database) as reports:
+    with known_names.reports_of(database) as reports:
         run = reports.run()
         views = [reports.origin(str(name)) for name in names] if run is not None and run.live else []
     weary = [view.origin for view in views if view is not None and view.gave_up]

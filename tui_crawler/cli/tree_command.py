@@ -38,9 +38,8 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("origin", metavar="ORIGIN", help="an origin, or its host")
     parser.add_argument("prefix", nargs="?", default="/", metavar="PREFIX", help="a folder (/a/), or a path with ?")
     parser.add_argument("--depth", type=positive, default=1, metavar="N", help="so many levels (else 1)")
-    parser.add_argument(
-        "--limit", type=positive, metavar="N", help=f"at most N branches of each (else {SHOWN}; with --json all)"
-    )
+    limit = f"at most N branches of each (else {SHOWN}; with --json all)"
+    parser.add_argument("--limit", type=positive, metavar="N", help=limit)
     add_common(parser)
 
 

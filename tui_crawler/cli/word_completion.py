@@ -45,13 +45,8 @@ def answer(
     before = split_line(line, int(point) if point.isdigit() else len(line))[3]
     parser = parser_of(before[1:])
     _attach(parser, first=True)
-    _Finder()(
-        parser,
-        always_complete_options=False,
-        default_completer=SuppressCompleter(),
-        exit_method=exit_method,
-        output_stream=output,
-    )
+    asked: dict[str, Any] = {"always_complete_options": False, "default_completer": SuppressCompleter()}
+    _Finder()(parser, exit_method=exit_method, output_stream=output, **asked)
 
 
 class _Finder(CompletionFinder):

@@ -94,9 +94,5 @@ def visible_key(text: str) -> str:
 
 def problem_at(mark: SourcePlace, key: str, message: str, suggestion: str = "") -> ConfigProblem:
     """Return a problem at `mark`, its texts made safe to print and cut to a readable length."""
-    file, told, hint = (
-        visible(mark.file, LONGEST_PATH),
-        visible(message, _CLIP_MESSAGE),
-        visible(suggestion, _CLIP_MESSAGE),
-    )
-    return ConfigProblem(file, mark.line, mark.column, visible(key), told, hint)
+    told, hint = visible(message, _CLIP_MESSAGE), visible(suggestion, _CLIP_MESSAGE)
+    return ConfigProblem(visible(mark.file, LONGEST_PATH), mark.line, mark.column, visible(key), told, hint)

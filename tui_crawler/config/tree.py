@@ -10,11 +10,11 @@ read by ruamel.yaml, whose words an error has. Both give the same events there (
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from tui_crawler.config.problem import BadValue, SourcePlace, visible, visible_key
-from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.url import MASK, without_userinfo
 
 MAX_DEPTH = 64  # levels of lists and mappings
@@ -31,6 +31,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_ENDS = frozenset({"SequenceEndEvent", "MappingEndEvent"})
 _OTHERWISE = re.compile(r"[\t|>]|^(?:\.\.\.|---|%)", re.MULTILINE)
 _LONGEST_INT = 40  # digits; more is read as a float, which no key accepts
 
@@ -130,10 +131,9 @@ def compose(text: str, file: str, report: Report) -> Node:
     from ruamel.yaml import YAML  # noqa: PLC0415  it loads slowly, and most configurations need it not
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
 
-    composer = _Composer(file, report)
+    composer = _Composer(file, report, iter(YAML(typ="safe", pure=True).parse(text)))
     try:
-        for event in YAML(typ="safe", pure=True).parse(text):
-            composer.take(event)
+        return composer.root() or Scalar("", True, SourcePlace(file, 1, 1))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = SourcePlace(file, mark.line + 1, mark.column + 1) if mark else SourcePlace(file, 1, 1)
@@ -142,7 +142,6 @@ def compose(text: str, file: str, report: Report) -> Node:
         raise BadValue(place, message, at=composer.path()) from error
     except (YAMLError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
         raise BadValue(composer.last, f"not valid YAML: {visible(str(error))}", at=composer.path()) from error
-    return composer.root or Scalar("", True, SourcePlace(file, 1, 1))
 
 
 def _compose_quickly(text: str, file: str) -> Node | None:
@@ -154,166 +153,145 @@ def _compose_quickly(text: str, file: str) -> Node | None:
         from yaml import CLoader, YAMLError, parse  # noqa: PLC0415  as above
     except ImportError:
         return None
-    problems: list[SourcePlace] = []
-    composer = _Composer(file, lambda *problem: problems.append(problem[-1]))
-    try:
+
+    def events() -> Iterator[Any]:
         for event in parse(text, CLoader):
             if not getattr(event, "value", True) and event.implicit[0]:
-                return None
-            composer.take(event)
+                raise ValueError("an empty value")
+            yield event
+
+    def refuse(*_: object) -> None:
+        raise ValueError("a duplicate key")
+
+    try:
+        return _Composer(file, refuse, events()).root()
     except (YAMLError, BadValue, ValueError, ArithmeticError, LookupError):
         return None
-    return None if problems else composer.root
 
 
-@dataclass(slots=True)
-class _Open:
-    """A list or mapping that is not closed yet."""
-
-    mark: SourcePlace
-    is_mapping: bool
-    anchor: str | None
-    nodes_before: int
-    height: int = 1
-    items: list[Node] = field(default_factory=list)
-    entries: list[tuple[Scalar, Node]] = field(default_factory=list)
-    lines: dict[str, int] = field(default_factory=dict)
-    key: Scalar | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Anchored:
+class _Anchored(NamedTuple):
     """The nodes of an alias: `size` nodes in all, `height` levels of lists and mappings."""
 
     node: Node
-    size: int
-    height: int
+    size: int = 1
+    height: int = 0
 
 
 class _Composer:
-    """Folds parser events into one tree, without recursion."""
+    """Folds the events of a parser into one tree (untyped: theirs have the same names, and no common class)."""
 
-    def __init__(self, file: str, report: Report) -> None:
-        self._file = file
-        self._report = report
-        self._open: list[_Open] = []
+    def __init__(self, file: str, report: Report, events: Iterator[Any]) -> None:
+        self._file, self._report, self._events = file, report, events
+        self._at: list[str | int | None] = []  # of each open list its next index, of each mapping its key
         self._anchors: dict[str, _Anchored | None] = {}  # None while the anchored node is still open
-        self._documents = 0
-        self._nodes = 0
-        self._aliases = 0
-        self._aliased_nodes = 0
-        self.root: Node | None = None
+        self._aliases = self._aliased_nodes = 0
         self.last = SourcePlace(file, 1, 1)
 
-    def take(self, event: Any) -> None:
-        """Fold in one event of a parser (untyped: theirs have the same names, and no common class)."""
-        mark = SourcePlace(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
-        self.last = mark
-        match type(event).__name__:
-            case "ScalarEvent":
-                self._scalar(event, mark)
-            case "SequenceStartEvent" | "MappingStartEvent":
-                self._begin(event, mark)
-            case "SequenceEndEvent" | "MappingEndEvent":
-                self._end()
-            case "AliasEvent":
-                self._alias(event.anchor, mark)
-            case "DocumentStartEvent" if self._documents:
-                raise BadValue(mark, "a second YAML document begins here", "keep one document in the file")
-            case "DocumentStartEvent":
-                self._documents += 1
-                if event.version is not None and tuple(event.version) != (1, 2):
-                    raise BadValue(mark, "configurations are YAML 1.2", "remove the %YAML line")
+    def root(self) -> Node | None:
+        """Return the root; None where there is no document. Raises BadValue, and what the parser raises."""
+        found: Node | None = None
+        while (event := self._next()) is not None:
+            match type(event).__name__:
+                case "DocumentStartEvent" if found is not None:
+                    raise BadValue(self.last, "a second YAML document begins here", "keep one document in the file")
+                case "DocumentStartEvent":
+                    if event.version is not None and tuple(event.version) != (1, 2):
+                        raise BadValue(self.last, "configurations are YAML 1.2", "remove the %YAML line")
+                case "ScalarEvent" | "SequenceStartEvent" | "MappingStartEvent" | "AliasEvent":
+                    found = self._node(event, type(event).__name__).node
+        return found
 
-    def _scalar(self, event: Any, mark: SourcePlace) -> None:
-        text = _checked_text(event.value, mark, self.path)
+    def _next(self) -> Any:
+        event = next(self._events, None)
+        if event is not None:
+            self.last = SourcePlace(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
+        return event
+
+    def _node(self, event: Any, name: str) -> _Anchored:
+        if name == "ScalarEvent":
+            found = self._scalar(event)
+        elif name == "AliasEvent":
+            return self._aliased(event.anchor)
+        else:
+            if event.anchor:
+                self._anchors[event.anchor] = None
+            found = self._collection(event, is_mapping=name == "MappingStartEvent")
+        if event.anchor:
+            self._anchors[event.anchor] = found
+        return found
+
+    def _scalar(self, event: Any) -> _Anchored:
+        text = _checked_text(event.value, self.last, self.path)
         plain: bool = event.implicit[0] and not event.style
         if tag := event.tag or "":
             plain = tag not in {"!", _CORE + "str"}
-            if plain and type(value_of(Scalar(text, True, mark))) not in _SCALAR_TAGS.get(tag, ()):
-                raise self._bad_tag(tag, mark)
-        self._nodes += 1
-        node = Scalar(text, plain, mark, (event.start_mark.index, event.end_mark.index))
-        if event.anchor:
-            self._anchors[event.anchor] = _Anchored(node, 1, 0)
-        self._add(node, 0)
+            if plain and type(value_of(Scalar(text, True, self.last))) not in _SCALAR_TAGS.get(tag, ()):
+                raise self._bad_tag(tag)
+        return _Anchored(Scalar(text, plain, self.last, (event.start_mark.index, event.end_mark.index)))
 
-    def _begin(self, event: Any, mark: SourcePlace) -> None:
-        is_mapping = type(event).__name__ == "MappingStartEvent"
+    def _collection(self, event: Any, *, is_mapping: bool) -> _Anchored:
+        mark, size, height = self.last, 1, 1
         if event.tag not in (None, "!", _CORE + ("map" if is_mapping else "seq")):
-            raise self._bad_tag(event.tag, mark)
-        if len(self._open) >= MAX_DEPTH:
-            raise self._refused(mark, f"nested more than {MAX_DEPTH} levels deep")
-        if event.anchor:
-            self._anchors[event.anchor] = None
-        self._open.append(_Open(mark, is_mapping, event.anchor, self._nodes))
-        self._nodes += 1
+            raise self._bad_tag(event.tag)
+        self._check_depth(1)
+        items: list[Node] = []
+        entries: dict[str, tuple[Scalar, Node]] = {}
+        key: Scalar | None = None
+        self._at.append(None if is_mapping else 0)
+        while (name := type(event := self._next()).__name__) not in _ENDS:
+            child = self._node(event, name)
+            size, height = size + child.size, max(height, child.height + 1)
+            if not is_mapping:
+                items.append(child.node)
+                self._at[-1] = len(items)
+            elif key is None:
+                key = _checked_key(child.node)
+                self._at[-1] = key.text
+            else:
+                first = entries.setdefault(key.text, entry := (key, child.node))
+                if first is not entry:
+                    message = f"duplicate key, first given in line {first[0].mark.line}"
+                    self._report(self.path(), message, "keep one of the two", key.mark)
+                key = self._at[-1] = None
+        self._at.pop()
+        node = MappingNode(tuple(entries.values()), mark) if is_mapping else ListNode(tuple(items), mark)
+        return _Anchored(node, size, height)
 
-    def _end(self) -> None:
-        done = self._open.pop()
-        node: Node = ListNode(tuple(done.items), done.mark)
-        if done.is_mapping:
-            node = MappingNode(tuple(done.entries), done.mark)
-        if done.anchor:
-            self._anchors[done.anchor] = _Anchored(node, self._nodes - done.nodes_before, done.height)
-        self._add(node, done.height)
-
-    def _alias(self, name: str, mark: SourcePlace) -> None:
+    def _aliased(self, name: str) -> _Anchored:
         shown = f"the alias *{self._told(name)}"
         if name not in self._anchors:
-            raise self._refused(mark, f"{shown} has no anchor before it")
+            raise self._refused(f"{shown} has no anchor before it")
         found = self._anchors[name]
         if found is None:
-            raise self._refused(mark, f"{shown} stands inside its own anchor", "write the value out")
+            raise self._refused(f"{shown} stands inside its own anchor", "write the value out")
         self._aliases += 1
         self._aliased_nodes += found.size
-        self._nodes += found.size
         if self._aliases > MAX_ALIASES or self._aliased_nodes > MAX_ALIASED_NODES:
-            most = f"at most {MAX_ALIASES}, for {MAX_ALIASED_NODES} values in all"
-            raise self._refused(mark, f"too many aliases: {most}")
-        if len(self._open) + found.height > MAX_DEPTH:
-            raise self._refused(mark, f"nested more than {MAX_DEPTH} levels deep")
-        self._add(found.node, found.height)
+            raise self._refused(f"too many aliases: at most {MAX_ALIASES}, for {MAX_ALIASED_NODES} values in all")
+        self._check_depth(found.height)
+        return found
 
-    def _add(self, node: Node, height: int) -> None:
-        if not self._open:
-            self.root = node
-            return
-        around = self._open[-1]
-        around.height = max(around.height, height + 1)
-        if not around.is_mapping:
-            around.items.append(node)
-        elif around.key is None:
-            around.key = _checked_key(node)
-        else:
-            key, lines = around.key, around.lines
-            if key.text in lines:
-                message = f"duplicate key, first given in line {lines[key.text]}"
-                self._report(self.path(), message, "keep one of the two", key.mark)
-            else:
-                lines[key.text] = key.mark.line
-                around.entries.append((key, node))
-            around.key = None
+    def _check_depth(self, more: int) -> None:
+        if len(self._at) + more > MAX_DEPTH:
+            raise self._refused(f"nested more than {MAX_DEPTH} levels deep")
 
     def path(self) -> str:
-        """The dotted key of the value that comes next."""
+        """Return the dotted key of the value that comes next."""
         path = ""
-        for frame in self._open:
-            if frame.key is not None:
-                path += ("." if path else "") + visible_key(frame.key.text)
-            elif not frame.is_mapping:
-                path += f"[{len(frame.items)}]"
+        for part in self._at:
+            if part is not None:
+                path += f"[{part}]" if isinstance(part, int) else f"{path and '.'}{visible_key(part)}"
         return path
 
     def _told(self, name: str) -> str:
         """An alias or tag; among the hosts it may be a password that begins with * or ! and has lost its quotes."""
         return MASK if self.path().startswith("hosts") else visible(name)
 
-    def _refused(self, mark: SourcePlace, message: str, suggestion: str = "") -> BadValue:
-        return BadValue(mark, message, suggestion, self.path())
+    def _refused(self, message: str, suggestion: str = "") -> BadValue:
+        return BadValue(self.last, message, suggestion, self.path())
 
-    def _bad_tag(self, tag: str, mark: SourcePlace) -> BadValue:
-        return self._refused(mark, f"the tag {self._told(tag)} is not accepted", "remove the tag")
+    def _bad_tag(self, tag: str) -> BadValue:
+        return self._refused(f"the tag {self._told(tag)} is not accepted", "remove the tag")
 
 
 def _checked_key(node: Node) -> Scalar:

@@ -17,21 +17,7 @@ from typing import assert_never
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from tui_crawler.demo.site import (
-    HTML,
-    BrokenChunk,
-    DemoPage,
-    Dying,
-    FailsFirst,
-    Faithful,
-    Header,
-    RateLimited,
-    Resetting,
-    Site,
-    SlowHeads,
-    Steady,
-    Truncated,
-)
+from tui_crawler.demo import site as sites
 
 HEAD_LIMIT_BYTES = 32 * 1024
 _CHUNK_BYTES = 1024
@@ -50,7 +36,7 @@ class DemoRequest:
     method: str
     target: str
     version: str = "HTTP/1.1"
-    headers: tuple[Header, ...] = ()
+    headers: tuple[sites.Header, ...] = ()
 
     def header(self, name: str) -> str | None:
         """Return the values of the header `name` (lower case) joined by a comma, None if it is absent."""
@@ -118,7 +104,7 @@ class Response:
     """A response: `wait_ms` before its head; then the connection stays open, or not; then the site may die."""
 
     status: int
-    headers: tuple[Header, ...] = ()
+    headers: tuple[sites.Header, ...] = ()
     body: bytes = b""
     reason: str | None = None
     wait_ms: float = 0
@@ -132,7 +118,7 @@ class Response:
 class Responder:
     """Responds for one site. Knows how many requests came, and how often each page was answered."""
 
-    def __init__(self, site: Site, pace: float) -> None:
+    def __init__(self, site: sites.Site, pace: float) -> None:
         """`pace` stretches every wait that the site makes on purpose; 1 is real time, 0 is at once."""
         self._site, self._pace = site, pace
         self._requests = 0
@@ -143,23 +129,23 @@ class Responder:
         self._requests += 1
         manner, wait_ms, keep_alive, dies = self._site.manner, 0.0, request.keeps_alive, False
         match manner:
-            case Steady():
+            case sites.Steady():
                 pass
-            case SlowHeads():
+            case sites.SlowHeads():
                 spread_ms = manner.maximum_ms - manner.minimum_ms + 1
                 wait_ms = (manner.minimum_ms + crc32(request.target.encode()) % spread_ms) * self._pace
-            case RateLimited(every=every, retry_after_s=seconds):
+            case sites.RateLimited(every=every, retry_after_s=seconds):
                 if self._requests % every == 0:
                     text = (
                         b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>"
                     )
                     retry_after = self._retry_after(seconds)
-                    return _response(DemoPage(request.target, text, status=429, headers=(retry_after,)), request)
-            case Resetting(every=every):
+                    return _response(sites.DemoPage(request.target, text, status=429, headers=(retry_after,)), request)
+            case sites.Resetting(every=every):
                 if self._requests % every == 0:
                     return Reset()
                 keep_alive = False
-            case Dying(after_requests=limit):
+            case sites.Dying(after_requests=limit):
                 dies = self._requests >= limit
             case _:
                 assert_never(manner)
@@ -167,28 +153,30 @@ class Responder:
         keep_alive = keep_alive and response.keep_alive and not dies
         return replace(response, wait_ms=wait_ms, keep_alive=keep_alive, dies=dies)
 
-    def _retry_after(self, seconds: int) -> Header:
+    def _retry_after(self, seconds: int) -> sites.Header:
         """Retry-After at this pace: whole seconds, at least 1 (RFC 9110, 10.2.3)."""
         return ("Retry-After", str(max(1, ceil(seconds * self._pace))))
 
     def _respond_with_page(self, request: DemoRequest) -> Response:
         if request.method not in ("GET", "HEAD"):
-            page = DemoPage(request.target, status=405, content_type=None, headers=(("Allow", "GET, HEAD"),))
+            page = sites.DemoPage(request.target, status=405, content_type=None, headers=(("Allow", "GET, HEAD"),))
             return replace(_response(page, request), keep_alive=False)
         missing = f"<!doctype html><title>Not found: {self._site.title}</title><p>There is no such page here.</p>"
-        page = self._site.find_page(request.target) or DemoPage(request.target, missing.encode(), status=404)
+        page = self._site.find_page(request.target) or sites.DemoPage(request.target, missing.encode(), status=404)
         self._visits[page.target] += 1
         visit = self._visits[page.target]
         match page.fault:
-            case FailsFirst(visits=visits, status=status, retry_after_s=seconds) if visit <= visits:
+            case sites.FailsFirst(visits=visits, status=status, retry_after_s=seconds) if visit <= visits:
                 headers = () if seconds is None else (self._retry_after(seconds),)
-                return _response(DemoPage(page.target, _error_body(status), status=status, headers=headers), request)
-            case Truncated(visits=visits) if visit <= visits:
+                return _response(
+                    sites.DemoPage(page.target, _error_body(status), status=status, headers=headers), request
+                )
+            case sites.Truncated(visits=visits) if visit <= visits:
                 return replace(_response(page, request), ending=Ending.TRUNCATED, keep_alive=False)
-            case BrokenChunk():
+            case sites.BrokenChunk():
                 response = _response(replace(page, chunked=True), request)
                 return replace(response, ending=Ending.BROKEN_CHUNK, keep_alive=False)
-            case Faithful() | FailsFirst() | Truncated():
+            case sites.Faithful() | sites.FailsFirst() | sites.Truncated():
                 return _response(page, request)
             case _:
                 assert_never(page.fault)
@@ -198,7 +186,7 @@ def _error_body(status: int) -> bytes:
     return f"<!doctype html><title>Error {status}</title><p>The server could not answer.</p>".encode()
 
 
-def _response(page: DemoPage, request: DemoRequest) -> Response:
+def _response(page: sites.DemoPage, request: DemoRequest) -> Response:
     etag, body, coding = page.etag, page.body, None
     if page.gzip and len(body) >= _GZIP_FROM_BYTES and _accepts_gzip(request):
         body, coding = gzip.compress(body, compresslevel=6, mtime=0), "gzip"
@@ -212,7 +200,7 @@ def _response(page: DemoPage, request: DemoRequest) -> Response:
     return Response(page.status, headers, body, reason=page.reason, chunked=page.chunked, headless_body=is_head)
 
 
-def _given(*headers: tuple[str, str | None]) -> Iterator[Header]:
+def _given(*headers: tuple[str, str | None]) -> Iterator[sites.Header]:
     return ((name, value) for name, value in headers if value is not None)
 
 
@@ -224,7 +212,7 @@ def _accepts_gzip(request: DemoRequest) -> bool:
     return False
 
 
-def _is_unchanged(page: DemoPage, request: DemoRequest) -> bool:
+def _is_unchanged(page: sites.DemoPage, request: DemoRequest) -> bool:
     """RFC 9110, 13.2.2: If-Modified-Since counts only without If-None-Match."""
     asked_tags = request.header("if-none-match")
     if asked_tags is not None:
@@ -266,10 +254,10 @@ def render_response(response: Response, server: str, at: datetime) -> tuple[byte
 
 def malformed_response(status: int) -> Response:
     """Return the response to bytes that are no request, or one with a head that is too large."""
-    return Response(status, (("Content-Type", HTML),), _error_body(status), keep_alive=False)
+    return Response(status, (("Content-Type", sites.HTML),), _error_body(status), keep_alive=False)
 
 
-def render_head(status: int, reason: str | None, headers: Iterable[Header]) -> bytes:
+def render_head(status: int, reason: str | None, headers: Iterable[sites.Header]) -> bytes:
     """Return a response head. Nothing is cleaned: a demo page may have a hostile header on purpose."""
     lines = [f"HTTP/1.1 {status} {responses.get(status, 'Unknown') if reason is None else reason}"]
     lines += [f"{name}: {value}" for name, value in headers]

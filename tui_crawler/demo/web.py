@@ -16,18 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from tui_crawler.demo import responses
 from tui_crawler.demo.pages import SITE_NAMES, build_sites
-from tui_crawler.demo.responses import (
-    HEAD_LIMIT_BYTES,
-    DemoRequest,
-    Ending,
-    MalformedRequest,
-    Responder,
-    Response,
-    malformed_response,
-    parse_request,
-    render_response,
-)
 from tui_crawler.demo.site import Site
 
 _PORTS = 65536
@@ -51,7 +41,7 @@ class ServedRequest:
     target: str
     status: int
     user_agent: str
-    ending: Ending
+    ending: responses.Ending
 
 
 class AccessLog:
@@ -90,14 +80,14 @@ class SiteServer:
     def __init__(self, site: Site, origin: str, listener: socket.socket, log: AccessLog, pace: float) -> None:
         """`origin` is what the log names; `pace` stretches the site's waits (1 is real time)."""
         self._site, self._origin, self._listener, self._log = site, origin, listener, log
-        self._responder = Responder(site, pace)
+        self._responder = responses.Responder(site, pace)
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._grave: socket.socket | None = None
 
     async def start(self) -> None:
         """Begin to respond."""
-        self._server = await asyncio.start_server(self._serve, sock=self._listener, limit=HEAD_LIMIT_BYTES)
+        self._server = await asyncio.start_server(self._serve, sock=self._listener, limit=responses.HEAD_LIMIT_BYTES)
 
     async def close(self) -> None:
         """Stop listening, cut all connections, free the port."""
@@ -148,18 +138,18 @@ class SiteServer:
         try:
             async with asyncio.timeout(_IDLE_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
-            request = parse_request(head)
-        except MalformedRequest:
-            return await self._write(malformed_response(400), writer)
+            request = responses.parse_request(head)
+        except responses.MalformedRequest:
+            return await self._write(responses.malformed_response(400), writer)
         except asyncio.LimitOverrunError:
-            return await self._write(malformed_response(431), writer)
+            return await self._write(responses.malformed_response(431), writer)
         started_ms = self._log.now_ms()
         if request.has_body:
-            return await self._write(malformed_response(413), writer, request, started_ms)
+            return await self._write(responses.malformed_response(413), writer, request, started_ms)
         response = self._responder.respond(request)
-        if isinstance(response, Response):
+        if isinstance(response, responses.Response):
             return await self._write(response, writer, request, started_ms)
-        self._record(request, started_ms, 0, Ending.RESET)
+        self._record(request, started_ms, 0, responses.Ending.RESET)
         # Closed with a reset: nothing that was written is waited for (SO_LINGER 0).
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
         writer.transport.abort()
@@ -167,16 +157,16 @@ class SiteServer:
 
     async def _write(
         self,
-        response: Response,
+        response: responses.Response,
         writer: asyncio.StreamWriter,
-        request: DemoRequest | None = None,
+        request: responses.DemoRequest | None = None,
         started_ms: float = 0,
     ) -> bool:
-        ending = Ending.CLIENT_LEFT
+        ending = responses.Ending.CLIENT_LEFT
         try:
             if response.wait_ms:
                 await asyncio.sleep(response.wait_ms / 1000)
-            head, body = render_response(response, self._site.server, datetime.now(UTC))
+            head, body = responses.render_response(response, self._site.server, datetime.now(UTC))
             message = head + body
             last = (len(message) - 1) // _WRITE_BYTES * _WRITE_BYTES
             for start in range(0, last, _WRITE_BYTES):
@@ -192,7 +182,7 @@ class SiteServer:
         await writer.drain()
         return response.keep_alive
 
-    def _record(self, request: DemoRequest, started_ms: float, status: int, ending: Ending) -> None:
+    def _record(self, request: responses.DemoRequest, started_ms: float, status: int, ending: responses.Ending) -> None:
         asked, agent = (request.method, request.target), request.header("user-agent") or ""
         times = started_ms, self._log.now_ms()
         self._log.add(ServedRequest(*times, self._site.name, self._origin, *asked, status, agent, ending))

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from tui_crawler.domain.crawl.job import QueueChange
 from tui_crawler.domain.crawl.origin import OriginState, record_of
 from tui_crawler.domain.crawl.turn import OriginCommand, obey, reopen
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.attempt import FillRecord, OriginRecord
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    AddSeeds,
-    Command,
-    Exclude,
-    MoveOrigins,
-    PauseOrigins,
-    PendingAction,
-    ProbeUrls,
-    RefetchRobots,
-    ResumeOrigins,
-    RetryPages,
-    SetDelay,
-    SteerWorkers,
-    StopOrigins,
-    TagWorker,
-    TopUpPatience,
-    WorkerCommand,
-)
 from tui_crawler.domain.records.page import NewPage
 from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.domain.rules.admission import Discovered
@@ -39,9 +22,12 @@ from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, normalise, url_ha
 from tui_crawler.engine.origin_table import TOGETHER, OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
-from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueCommands, as_json
+from tui_crawler.engine.queue_commands import Performed, QueueCommands
 
-Steered = OriginCommand | AddSeeds | RetryPages | Exclude | WorkerCommand | QueueCommand
+Steered = (
+    OriginCommand | commands.AddSeeds | commands.RetryPages | commands.Exclude
+    | commands.WorkerCommand | commands.QueueCommand
+)  # fmt: skip
 _FRONT = 1_000  # so many added seeds of an origin go to the front of its todo list; more wait for the next fill
 _SEEDS = 1_000  # so many are added at once; while nobody crawls, each page of an index is written once for many:
 _SEEDS_AT_REST = 20_000
@@ -52,12 +38,12 @@ _IDLE = frozenset({FinishReason.exhausted})
 
 
 _SHOWN: Mapping[type[OriginCommand], Callable[[OriginState], object]] = {
-    PauseOrigins: lambda state: state.paused,
-    ResumeOrigins: lambda state: state.paused,
-    StopOrigins: lambda state: state.finished.value if state.finished else None,
-    TopUpPatience: lambda state: state.patience,
-    RefetchRobots: lambda state: state.robots.expires_at,
-    SetDelay: lambda state: state.pace.operator_ms,
+    commands.PauseOrigins: lambda state: state.paused,
+    commands.ResumeOrigins: lambda state: state.paused,
+    commands.StopOrigins: lambda state: state.finished.value if state.finished else None,
+    commands.TopUpPatience: lambda state: state.patience,
+    commands.RefetchRobots: lambda state: state.robots.expires_at,
+    commands.SetDelay: lambda state: state.pace.operator_ms,
 }
 """What the journal shows of an origin before and after each command."""
 Elsewhere = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
@@ -67,8 +53,8 @@ Elsewhere = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
 class CommandResult:
     """The result of one action, and the origins it concerns. `result` None: its answers are still to come."""
 
-    result: ActionResult | None
-    command: Command
+    result: commands.ActionResult | None
+    command: commands.Command
     touched: tuple[str, ...] = ()
 
 
@@ -83,23 +69,23 @@ class CommandExecutor:
         self.queue = QueueCommands(table, store, clock)
         self.probes = Probes(table, clock)
 
-    async def carry_out(self, action: PendingAction) -> CommandResult:
+    async def carry_out(self, action: commands.PendingAction) -> CommandResult:
         """Carry out one action; a command that cannot be is answered with its error, nothing is changed."""
         command = action.command
         try:
-            if isinstance(command, ProbeUrls):
+            if isinstance(command, commands.ProbeUrls):
                 return CommandResult(None, command, self.probes.ask(action.action_id, command))
             before, after, touched = await self._perform(command, action.who)
         except (ValueError, BadPattern) as error:
-            return CommandResult(ActionResult(action.action_id, "", "", str(error)), command)
-        result = ActionResult(action.action_id, as_json(before), as_json(after))
+            return CommandResult(commands.ActionResult(action.action_id, "", "", str(error)), command)
+        result = commands.ActionResult(action.action_id, json.dumps(before), json.dumps(after))
         return CommandResult(result, command, touched)
 
     async def repeat(self, command: Steered, who: str) -> tuple[str, ...]:
         """Carry out again, on this worker's origins, what the leading worker has; return which it concerns."""
         return (await self._perform(command, who))[2]
 
-    async def follow_exclusion(self, command: Exclude, who: str) -> tuple[str, ...]:
+    async def follow_exclusion(self, command: commands.Exclude, who: str) -> tuple[str, ...]:
         """The same for the exclusion list, which the leading worker has written already."""
         await self._take_exclusion(_exclusion_of(command, who), command.remove)
         names = tuple(self._table.states)
@@ -121,16 +107,16 @@ class CommandExecutor:
         return await self.queue.follow(change, [name for name, _ in change.origins])
 
     async def _perform(self, command: Steered, who: str) -> Performed:
+        if isinstance(command, OriginCommand):
+            return await self._steer(command)
         match command:
-            case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots() | SetDelay():
-                return await self._steer(command)
-            case RetryPages():
+            case commands.RetryPages():
                 return await self._retry(command)
-            case AddSeeds():
+            case commands.AddSeeds():
                 return await self._add(command)
-            case Exclude():
+            case commands.Exclude():
                 return await self._exclude(command, who)
-            case SteerWorkers() | TagWorker() | MoveOrigins():
+            case commands.SteerWorkers() | commands.TagWorker() | commands.MoveOrigins():
                 return *await self._store.steer_workers(command), ()
             case _:
                 return await self.queue.perform(command, who)
@@ -143,16 +129,16 @@ class CommandExecutor:
             return obey(state, command, self._clock.now(), self._table.settings.settings_of(state.origin))
 
         states, shown = self._table.states, _SHOWN[type(command)]
-        origins = (command.origin,) if isinstance(command, SetDelay) else command.origins
+        origins = (command.origin,) if isinstance(command, commands.SetDelay) else command.origins
         held = await self._held_elsewhere([name for name in origins if name not in states])
         names = tuple(name for name in origins if name in states) if origins else tuple(states)
         before: dict[str, object] = {}
         after: dict[str, object] = dict.fromkeys(sorted(held), "passed on to the worker that holds it")
         for old, new in await fold_origins(self._table, self._store, names, fold):
             before[old.origin], after[new.origin] = shown(old), shown(new)
-        if isinstance(command, SetDelay) and before:
+        if isinstance(command, commands.SetDelay) and before:
             after["in_force"] = states[command.origin].delay_ms
-        if isinstance(command, ResumeOrigins) and not self.crawls:
+        if isinstance(command, commands.ResumeOrigins) and not self.crawls:
             free = [name for name in before if states[name].finished is None]
             going = await self._store.awake(free, self._clock.now().wall_ms)
             after |= {"let_go": len(going)} if going else {}
@@ -164,7 +150,7 @@ class CommandExecutor:
             raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
         return held
 
-    async def _retry(self, command: RetryPages) -> Performed:
+    async def _retry(self, command: commands.RetryPages) -> Performed:
         counted = await self._store.retry(command)
         touched = tuple(name for name, _ in counted if name in self._table.states)
         moved = frozenset(await self.bring_forward(command) if self.crawls else ())
@@ -172,7 +158,7 @@ class CommandExecutor:
         await fold_origins(self._table, self._store, asleep, lambda state: reopen(state, _IDLE))
         return {}, {"retried": dict(counted)}, touched
 
-    async def bring_forward(self, command: RetryPages) -> tuple[str, ...]:
+    async def bring_forward(self, command: commands.RetryPages) -> tuple[str, ...]:
         """Pages that were put back come next at this worker's origins; answers at which. A page that stands on a todo
         list in the database alone is left out: its attempt is over, and about to be stored."""
         found = await self._store.put_back(command)
@@ -196,10 +182,8 @@ class CommandExecutor:
             await self._store.put_first(placed)
         return tuple(moved)
 
-    async def _add(self, command: AddSeeds) -> Performed:
+    async def _add(self, command: commands.AddSeeds) -> Performed:
         pages, refused = await self._read_seeds(command)
-        if not pages and refused:
-            raise ValueError("; ".join(refused[:5]))
         origins = {page.url_hash: page.origin for page in pages.values()}
         added: dict[str, list[int]] = {origin: [] for origin in origins.values()}
         size = _SEEDS if self.crawls else _SEEDS_AT_REST
@@ -214,7 +198,7 @@ class CommandExecutor:
         number = sum(map(len, added.values()))
         return {}, {"added": number, "known": len(pages) - number, "refused": refused[:20]}, tuple(added)
 
-    async def _read_seeds(self, command: AddSeeds) -> tuple[dict[str, NewPage], list[str]]:
+    async def _read_seeds(self, command: commands.AddSeeds) -> tuple[dict[str, NewPage], list[str]]:
         """The pages that are asked for, by URL, and why others are none. Their origins join the run."""
         urls: list[CrawlUrl] = []
         origins: dict[str, None] = {}
@@ -253,6 +237,8 @@ class CommandExecutor:
                     not_before=command.not_before,
                 )
             await asyncio.sleep(0)
+        if not pages and refused:
+            raise ValueError("; ".join(refused[:5]))
         return pages, refused
 
     async def _to_front(self, added: Mapping[str, Sequence[int]], job: str, *, few: bool) -> None:
@@ -292,7 +278,7 @@ class CommandExecutor:
             await self._store.put_first(placed)
             await asyncio.gather(*map(self._store.fill, fills))
 
-    async def _exclude(self, command: Exclude, who: str) -> Performed:
+    async def _exclude(self, command: commands.Exclude, who: str) -> Performed:
         exclusion = _exclusion_of(command, who)
         if not command.remove:
             ExclusionIndex((exclusion,))  # a value that is none of its kind changes nothing
@@ -308,7 +294,7 @@ class CommandExecutor:
         return {}, after, tuple(dict.fromkeys((*concerned, *awake)))
 
 
-def _exclusion_of(command: Exclude, who: str) -> Exclusion:
+def _exclusion_of(command: commands.Exclude, who: str) -> Exclusion:
     match command.kind:
         case "domain" | "host" | "cidr" | "pattern" as kind:
             return Exclusion(kind, command.value, command.reason, who, "operator")

@@ -47,7 +47,7 @@ class Chain:
         """Return whether a URL that the chain came by is asked again: it gets other cookies, and came not too often.
         None: the chain did not come by."""
         before = [sent for href, sent in self.passed if href == url.href]
-        return None if not before else len(before) <= _RETURNS and self.cookies(url) != before[-1]
+        return len(before) <= _RETURNS and self.cookies(url) != before[-1] if before else None
 
 
 @dataclass(slots=True)

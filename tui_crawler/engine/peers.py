@@ -13,24 +13,8 @@ from typing import Protocol
 
 from tui_crawler.domain.crawl.job import JobState, QueueChange
 from tui_crawler.domain.crawl.run import StoredOrigin
-from tui_crawler.domain.records.command import (
-    AddSeeds,
-    ApplyRules,
-    Command,
-    Exclude,
-    PauseOrigins,
-    PendingAction,
-    ReclaimPages,
-    RefetchRobots,
-    ResumeOrigins,
-    RetryPages,
-    SetDelay,
-    SetJob,
-    StashPages,
-    SteerJobs,
-    StopOrigins,
-    TopUpPatience,
-)
+from tui_crawler.domain.crawl.turn import OriginCommand
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.worker import WorkerOrder, WorkerOrders
 from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.engine.commands import CommandExecutor
@@ -70,7 +54,7 @@ class PeerStore(Protocol):
     async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
         """Those of the origins named that take part in the run and are not this worker's."""
 
-    async def followed_actions(self) -> tuple[PendingAction, ...]:
+    async def followed_actions(self) -> tuple[commands.PendingAction, ...]:
         """Return what the leading worker has carried out since the last call, oldest first."""
 
     async def take_requests(self, most: int) -> int:
@@ -110,28 +94,28 @@ class PeerWorker:
         self.granted += taken
         self.is_spent = taken == 0
 
-    async def mirror(self, action: PendingAction) -> tuple[Command, tuple[str, ...]]:
+    async def mirror(self, action: commands.PendingAction) -> tuple[commands.Command, tuple[str, ...]]:
         """Repeat on this worker's origins what the leading one has carried out; return which it concerns."""
         command = action.command
         queue, mine = self._executor.queue, tuple(self._table.states)
         match command:
-            case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots():
+            case commands.SetDelay(origin=origin):
+                if origin in self._table.states:
+                    return command, await self._executor.repeat(command, action.who)
+            case _ if isinstance(command, OriginCommand):
                 own = tuple(name for name in command.origins if name in self._table.states)
                 if own or not command.origins:
                     return command, await self._executor.repeat(replace(command, origins=own), action.who)
-            case SetDelay(origin=origin) if origin in self._table.states:
-                return command, await self._executor.repeat(command, action.who)
-            case RetryPages():
+            case commands.RetryPages():
                 return command, await self._executor.bring_forward(command)
-            case AddSeeds(urls=urls):
+            case commands.AddSeeds(urls=urls):
                 self._table.take_seeds(urls)
-            case Exclude():
+            case commands.Exclude():
                 return command, await self._executor.follow_exclusion(command, action.who)
-            case ApplyRules():
+            case commands.ApplyRules():
                 return command, (await queue.adopt(await self.store.current_rules()))[0]
-            case SetJob() | SteerJobs() | StashPages() | ReclaimPages():
-                if isinstance(command, SetJob | SteerJobs):
-                    await queue.take_jobs(await self.store.jobs())
+            case commands.SetJob() | commands.SteerJobs() | commands.StashPages() | commands.ReclaimPages():
+                await queue.take_jobs(await self.store.jobs())
                 held = [page.page_id for state in self._table.states.values() for page in state.todo]
                 listed = await self.store.on_todo_lists(held) if held else frozenset()
                 unlisted = QueueChange((), frozenset(held) - listed)  # on no todo list any more in the database

@@ -10,20 +10,8 @@ from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.crawl.job import JobChange, QueueChange
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    ApplyRules,
-    PendingAction,
-    ReclaimPages,
-    RetryPages,
-    SetDripfeed,
-    SetJob,
-    StashPages,
-    SteerJobs,
-    UnstashPages,
-    WorkerCommand,
-)
 from tui_crawler.domain.records.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.ruleset import Ruleset
@@ -102,10 +90,10 @@ class Store(Protocol):
         """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
         only links that lead there are checked, unless they take part already. `start_path`: what they get."""
 
-    async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
+    async def retry(self, selection: commands.RetryPages) -> tuple[tuple[str, int], ...]:
         """Give failed pages their tries back, many in several transactions; return how many pages of which origin."""
 
-    async def put_back(self, selection: RetryPages) -> PutBack:
+    async def put_back(self, selection: commands.RetryPages) -> PutBack:
         """Those of the pages named that wait to be crawled: at most RETRIED_NEXT of each origin and RETRIED_AT_ONCE in
         all, the first of every origin before the second of any."""
 
@@ -120,24 +108,24 @@ class Store(Protocol):
         """Add or remove an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
         changes go back into the queue."""
 
-    async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
+    async def change_job(self, command: commands.SetJob | commands.SteerJobs) -> JobChange:
         """Change jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob."""
 
-    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+    async def apply_rules(self, command: commands.ApplyRules, who: str) -> tuple[Ruleset, ...]:
         """Write a new version; return the current rulesets of all jobs. Refused pages whose verdict changes go back
         into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was written."""
 
-    async def steer_workers(self, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
+    async def steer_workers(self, command: commands.WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
         """Write down what an operator wants of workers; return what was and what is. Raises ValueError for one that
         is not at work, or an origin that takes no part."""
 
     def may_ask(self) -> bool:
         """Return whether requests may be made now: the lease of this process has not run out, as far as it can know."""
 
-    async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
+    async def stash(self, command: commands.StashPages | commands.UnstashPages | commands.SetDripfeed) -> QueueChange:
         """Move pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
 
-    async def reclaim(self, command: ReclaimPages) -> QueueChange:
+    async def reclaim(self, command: commands.ReclaimPages) -> QueueChange:
         """Take pages back that were claimed for too long; what is in flight in this session is left alone."""
 
     async def load_segment(self, path: str) -> QueueChange:
@@ -152,10 +140,10 @@ class Store(Protocol):
     async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
         """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
 
-    async def take_actions(self) -> tuple[PendingAction, ...]:
+    async def take_actions(self) -> tuple[commands.PendingAction, ...]:
         """Return what operators have asked for since the last call, oldest first."""
 
-    async def finish_actions(self, results: Sequence[ActionResult]) -> None:
+    async def finish_actions(self, results: Sequence[commands.ActionResult]) -> None:
         """Write into the journal what became of actions."""
 
     async def heartbeat(self) -> bool:

@@ -42,16 +42,15 @@ class Probes:
         touched: dict[str, None] = {}
         for raw in command.urls:
             url = normalise(raw, None, self._table.job_filters.main.limits.max_url_length)
-            reason = f"invalid URL: {url.reason}" if isinstance(url, InvalidUrl) else self._refusal(url)
-            name = url.raw if isinstance(url, InvalidUrl) else url.href
-            if name in asked:
-                continue
-            asked[name] = _answer(name, "", None, None, reason) if reason else None
-            if isinstance(url, InvalidUrl) or reason:
-                continue
-            state = self._table.states[url.origin]
-            self._table.update(replace(state, checks=(*state.checks, Check(action_id, url))))
-            touched[url.origin] = None
+            if isinstance(url, InvalidUrl):
+                asked.setdefault(url.raw, _answer(url.raw, "", None, None, f"invalid URL: {url.reason}"))
+            elif reason := self._refusal(url):
+                asked.setdefault(url.href, _answer(url.href, "", None, None, reason))
+            elif url.href not in asked:
+                asked[url.href] = None
+                state = self._table.states[url.origin]
+                self._table.update(replace(state, checks=(*state.checks, Check(action_id, url))))
+                touched[url.origin] = None
         self._asked[action_id] = asked
         return tuple(touched)
 
@@ -77,17 +76,13 @@ class Probes:
         return [ActionResult(action_id, "{}", json.dumps({"probed": answers})) for action_id, answers in probed]
 
     def _refusal(self, url: CrawlUrl) -> str:
-        state = self._table.states.get(url.origin)
-        if state is None:
+        if (state := self._table.states.get(url.origin)) is None:
             return f"{url.origin} is not an origin of this crawl; add it first"
         if state.paused:
             return f"{url.origin} is paused"
-        wait = state.release_ms - self._clock.now().mono_ms
-        if wait > LONGEST_WAIT_MS:
+        if (wait := state.release_ms - self._clock.now().mono_ms) > LONGEST_WAIT_MS:
             return f"{url.origin} may not be asked for another {wait // 60_000} min"
-        if state.finished is FinishReason.excluded:
-            return f"{url.origin} is on the exclusion list"
-        return ""
+        return f"{url.origin} is on the exclusion list" if state.finished is FinishReason.excluded else ""
 
 
 def _answer(url: str, code: str, http_status: int | None, response_ms: int | None, message: str) -> _Answer:

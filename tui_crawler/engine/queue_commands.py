@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -10,23 +9,13 @@ from typing import assert_never
 from tui_crawler.domain.crawl.job import JobState, QueueChange
 from tui_crawler.domain.crawl.origin import OriginState, Takeover
 from tui_crawler.domain.crawl.turn import finish, reopen
-from tui_crawler.domain.records.command import (
-    ApplyRules,
-    LoadSegment,
-    ReclaimPages,
-    SetDripfeed,
-    SetJob,
-    StashPages,
-    SteerJobs,
-    UnstashPages,
-)
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.engine.origin_table import OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 
-QueueCommand = SetJob | SteerJobs | ApplyRules | StashPages | UnstashPages | SetDripfeed | ReclaimPages | LoadSegment
 Performed = tuple[object, object, tuple[str, ...]]
 """What was shown before and after, as JSON values, and which origins it concerns."""
 
@@ -42,26 +31,27 @@ class QueueCommands:
     _store: Store
     _clock: Clock
 
-    async def perform(self, command: QueueCommand, who: str) -> Performed:
+    async def perform(self, command: commands.QueueCommand, who: str) -> Performed:
         match command:
-            case SetJob() | SteerJobs():
+            case commands.SetJob() | commands.SteerJobs():
                 change = await self._store.change_job(command)
                 await self.take_jobs(change.jobs)
                 touched = await self.follow(change.queue, self._table.states)
                 return {"job": change.before}, {"job": change.after}, touched
-            case ApplyRules():
+            case commands.ApplyRules():
                 rulesets = await self._store.apply_rules(command, who)
                 touched, back = await self.adopt(rulesets)
                 after = {"rulesets": {one.job: one.ruleset_id for one in rulesets}, "origins": list(back)}
                 return {"ruleset": command.base_id}, after, touched
-            case StashPages() | UnstashPages() | SetDripfeed():
-                return await self._moved(await self._store.stash(command))
-            case ReclaimPages():
-                return await self._moved(await self._store.reclaim(command))
-            case LoadSegment(path=path):
-                return await self._moved(await self.load(path))
+            case commands.StashPages() | commands.UnstashPages() | commands.SetDripfeed():
+                moved = await self._store.stash(command)
+            case commands.ReclaimPages():
+                moved = await self._store.reclaim(command)
+            case commands.LoadSegment(path=path):
+                moved = await self.load(path)
             case _:
                 assert_never(command)
+        return {}, {"pages": dict(moved.origins)}, await self.follow(moved, [name for name, _ in moved.origins])
 
     async def take_jobs(self, jobs: tuple[JobState, ...]) -> None:
         """Jobs as they stand now; another nice moves the pages on the todo lists, too, whose links inherit it."""
@@ -147,15 +137,6 @@ class QueueCommands:
         back = await self.readmit(names)
         return await self.follow(QueueChange(), names), back
 
-    async def _moved(self, change: QueueChange) -> Performed:
-        touched = await self.follow(change, [name for name, _ in change.origins])
-        return {}, {"pages": dict(change.origins)}, touched
-
     async def _fold(self, names: Iterable[str], fold: Callable[[OriginState], OriginState]) -> tuple[str, ...]:
         changed = await fold_origins(self._table, self._store, tuple(names), fold)
         return tuple(new.origin for _, new in changed)
-
-
-def as_json(value: object) -> str:
-    """A value as the journal keeps it."""
-    return json.dumps(value)

@@ -74,12 +74,8 @@ class Slots:
 
     def place(self, origin: str) -> None:
         """Where an origin waits for its next turn, after whatever has happened to it."""
-        if origin in self._turns:
-            return
-        if origin in self.leaving:
-            self._waiting.leave(origin)
-        else:
-            self._waiting.place(origin)
+        if origin not in self._turns:
+            (self._waiting.leave if origin in self.leaving else self._waiting.place)(origin)
 
     def in_flight(self, origins: Iterable[str]) -> bool:
         """Return whether a turn of one of these is under way."""

@@ -8,33 +8,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from tui_crawler.domain.crawl import outcome
+from tui_crawler.domain.crawl import turn as machine
 from tui_crawler.domain.crawl.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
 from tui_crawler.domain.crawl.origin import Check, OriginState, RobotsHop, record_of
-from tui_crawler.domain.crawl.outcome import (
-    Crawled,
-    asked_by_get,
-    final_code,
-    queue_of,
-    redirect_of,
-    settle_check,
-    settle_crawl,
-    settle_refusal,
-    settle_robots,
-)
 from tui_crawler.domain.crawl.recrawl import condition_of
 from tui_crawler.domain.crawl.run import Settled
-from tui_crawler.domain.crawl.turn import (
-    CrawlAnswer,
-    FetchRobots,
-    RobotsAnswer,
-    after_check,
-    after_crawl,
-    after_fill,
-    after_robots,
-    check_method,
-    finish,
-    touch,
-)
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.records.content_kind import OTHER
@@ -112,9 +91,11 @@ class TurnRunner:
                 denied.append((page, verdict))
             else:
                 todo.append(page)
-        state = table.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held))
+        state = table.update(
+            machine.after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held)
+        )
         version = table.job_filters.ruleset_id
-        refusals = tuple(settle_refusal(page, no, state, now, version(page.job_id)) for page, no in denied)
+        refusals = tuple(outcome.settle_refusal(page, no, state, now, version(page.job_id)) for page, no in denied)
         ignored = tuple(page.page_id for page in found.pages)
         settled = await self._store.fill(
             FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals)
@@ -156,7 +137,7 @@ class TurnRunner:
             state = self._table.states[origin]
         self._table.update(replace(state, finished=FinishReason.excluded))
 
-    async def robots(self, origin: str, turn: FetchRobots) -> bool:
+    async def robots(self, origin: str, turn: machine.FetchRobots) -> bool:
         """Ask for robots.txt, or follows the hop it led to; return whether it counts as a request of the run."""
         table, started = self._table, self._clock.now()
         settings = table.settings.settings_of(origin)
@@ -187,7 +168,7 @@ class TurnRunner:
         rules = await self._parse(exchange.body) if exchange.exit_code in _READ else None
         code = ExitCode.file_ingested if rules is not None else exchange.exit_code
         now, before = self._clock.now(), table.states[origin]
-        answer = RobotsAnswer(
+        answer = machine.RobotsAnswer(
             code,
             exchange.http_status,
             exchange.response_ms if made else None,
@@ -197,7 +178,7 @@ class TurnRunner:
             exchange.retry_after_ms,
             exchange.untrusted,
         )
-        after = table.update(after_robots(before, answer, now, settings))
+        after = table.update(machine.after_robots(before, answer, now, settings))
         if made and url.origin != origin:
             await self._touch(url.origin, after.delay_ms)
             after = table.states[origin]  # as after a pause meanwhile
@@ -207,7 +188,7 @@ class TurnRunner:
         asked = robots_url(origin)
         wanted = table.settings.sitemaps and not after.external
         named = sitemaps_of(rules, asked, table.intake(MAIN_JOB)) if rules and wanted else Queue()
-        settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
+        settle = outcome.settle_robots(asked.href, code, exchange, before, after, began, now, named)
         await self._store_finds(origin, settle)
         self._listener.on_event(events.robots_fetched(now.wall_ms, after, settle.attempt))
         return made and hop is None
@@ -223,12 +204,12 @@ class TurnRunner:
         else:
             agent = verdict.user_agent or table.settings.plan.user_agent
             is_probe = check.action_id != _NO_ACTION
-            method = check_method(table.states[origin], 0, check.method) if is_probe else "GET"
+            method = machine.check_method(table.states[origin], 0, check.method) if is_probe else "GET"
             exchange = await self._exchange(FetchRequest(check.url, agent, method, status_only=is_probe))
         now, before = self._clock.now(), table.states[origin]
         answer = _answer_of(page, exchange.exit_code, exchange)
-        after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
-        settle = settle_check(check, exchange, before, after, started, now)
+        after = table.update(machine.after_check(before, check, answer, now, table.settings.settings_of(origin)))
+        settle = outcome.settle_check(check, exchange, before, after, started, now)
         if check.action_id == _NO_ACTION:
             found = [Find(exchange.location, 0, 1)] if exchange.location is not None else []
             if exchange.exit_code in _READ and is_sitemap(exchange.body, is_seed=False):
@@ -264,7 +245,9 @@ class TurnRunner:
             any_kind=page.sitemap or OTHER in table.settings.store_bodies or maybe,
         )
         if page.is_check:
-            request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
+            request = FetchRequest(
+                url, agent, machine.check_method(table.states[origin], page.attempts), status_only=True
+            )
         chain = self._cookies.take(url)
         if cookies := chain.cookies(url):
             request = replace(request, cookies=cookies)
@@ -280,7 +263,7 @@ class TurnRunner:
         obeys = table.settings.settings_of(origin).obey_nofollow
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
         rules = (ruleset_id, table.settings.canonical, verdict.waived, obeys)
-        crawled = Crawled(page, url, exchange, reading, digest, started, ended, *rules)
+        crawled = outcome.Crawled(page, url, exchange, reading, digest, started, ended, *rules)
         await self._settle(origin, crawled, chain)
         return bool(exchange.requests)
 
@@ -291,7 +274,9 @@ class TurnRunner:
         before = table.states[origin]
         after, asked = table.update(replace(before, hop=None)), robots_url(origin)
         exchange = Exchange(hop.requests, ExitCode.cancelled, None, 0, message="the run ended before the next hop")
-        settle = settle_robots(asked.href, ExitCode.cancelled, exchange, before, after, hop.started_at, now, Queue())
+        settle = outcome.settle_robots(
+            asked.href, ExitCode.cancelled, exchange, before, after, hop.started_at, now, Queue()
+        )
         await self._store.settle(settle)
         self._listener.on_event(events.robots_fetched(now.wall_ms, after, settle.attempt))
 
@@ -299,20 +284,20 @@ class TurnRunner:
         """A turn raised: that is a bug of ours or of a parser. The origin ends with exit code 230, the run goes on."""
         now, before = self._clock.now(), self._table.states[origin]
         todo = tuple(one for one in before.todo if page is None or one.page_id != page.page_id)
-        after = finish(replace(before, patience=0, todo=todo), FinishReason.patience)
+        after = machine.finish(replace(before, patience=0, todo=todo), FinishReason.patience)
         self._table.update(after)
         message = f"{type(error).__name__}: {error}"[:500]
         if page is None:
             await self._store.save_origin(record_of(after))
             return
-        settle = settle_refusal(page, Denied(ExitCode.local_processing_error, message), after, now)
+        settle = outcome.settle_refusal(page, Denied(ExitCode.local_processing_error, message), after, now)
         self._tell_attempt(after, settle, await self._store.settle(settle))
 
-    async def _settle(self, origin: str, crawled: Crawled, chain: Chain) -> None:
+    async def _settle(self, origin: str, crawled: outcome.Crawled, chain: Chain) -> None:
         table = self._table
         settings = table.settings.settings_of(origin)
-        code, exchange = final_code(crawled), crawled.exchange
-        sent = None if code is ExitCode.not_canonical else redirect_of(crawled, code)
+        code, exchange = outcome.final_code(crawled), crawled.exchange
+        sent = None if code is ExitCode.not_canonical else outcome.redirect_of(crawled, code)
         again = self._cookies.follow(chain, crawled.url, exchange.headers, sent[0] if sent else None)
         crawled = crawled if again is None else replace(crawled, again=again)
         answer = _answer_of(crawled.page, code, exchange)
@@ -321,10 +306,10 @@ class TurnRunner:
             self._looked_for.setdefault(f"{origin}{_SITEMAP}", None)
         reading, judged = crawled.reading, (crawled, code, intake)
         is_long = reading is not None and len(reading.links) + len(reading.entries) > _LONG_READING
-        queue = await asyncio.to_thread(queue_of, *judged) if is_long else queue_of(*judged)
+        queue = await asyncio.to_thread(outcome.queue_of, *judged) if is_long else outcome.queue_of(*judged)
         before = table.states[origin]
-        after = table.update(after_crawl(before, answer, crawled.ended, settings))
-        settle = settle_crawl(crawled, code, before, after, intake, table.settings.store_bodies, queue)
+        after = table.update(machine.after_crawl(before, answer, crawled.ended, settings))
+        settle = outcome.settle_crawl(crawled, code, before, after, intake, table.settings.store_bodies, queue)
         settled = await self._store_finds(origin, settle)
         if settled.stolen:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
@@ -353,9 +338,9 @@ class TurnRunner:
 
     async def _refuse(self, origin: str, page: TodoPage, no: Denied) -> None:
         table, now = self._table, self._clock.now()
-        answer, settings = CrawlAnswer(page.page_id, no.exit_code), table.settings.settings_of(origin)
-        state = table.update(after_crawl(table.states[origin], answer, now, settings))
-        settle = settle_refusal(page, no, state, now, table.job_filters.ruleset_id(page.job_id))
+        answer, settings = machine.CrawlAnswer(page.page_id, no.exit_code), table.settings.settings_of(origin)
+        state = table.update(machine.after_crawl(table.states[origin], answer, now, settings))
+        settle = outcome.settle_refusal(page, no, state, now, table.job_filters.ruleset_id(page.job_id))
         self._tell_attempt(state, settle, await self._store.settle(settle))
 
     def _judge(self, origin: str, page: TodoPage, url: CrawlUrl | InvalidUrl) -> Cleared | Denied:
@@ -406,7 +391,7 @@ class TurnRunner:
     async def _touch(self, origin: str, delay_ms: int) -> None:
         """A hop to another origin counts as a request to that origin: its own clock starts again."""
         if (state := self._table.states.get(origin)) is not None:
-            touched = self._table.update(touch(state, max(delay_ms, state.delay_ms), self._clock.now()))
+            touched = self._table.update(machine.touch(state, max(delay_ms, state.delay_ms), self._clock.now()))
             await self._store.save_origin(record_of(touched))
 
     def _tell_attempt(self, state: OriginState, settle: Settle, settled: Settled) -> None:
@@ -417,8 +402,8 @@ class TurnRunner:
         self._listener.on_event(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
 
 
-def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswer:
-    return CrawlAnswer(
+def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> machine.CrawlAnswer:
+    return machine.CrawlAnswer(
         page.page_id,
         code,
         exchange.http_status,
@@ -426,7 +411,7 @@ def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswe
         exchange.retry_after_ms,
         page.is_check,
         exchange.in_vain,
-        asked_by_get(page) if exchange.doubted else None,
+        outcome.asked_by_get(page) if exchange.doubted else None,
         bool(page.attempts and page.is_check) and code not in FAILURES,
         exchange.untrusted,
     )

@@ -31,16 +31,14 @@ class JobPlaces:
 
     def pick_up(self, origin: str, page: TodoPage) -> None:
         """A page is in flight, instead of one that the same turn has refused."""
-        former = self._crawling.pop(origin, None)
-        if former is not None:
+        if (former := self._crawling.get(origin)) is not None:
             self._table.in_flight[former.job_id] -= 1
         self._crawling[origin] = page
         self._table.in_flight[page.job_id] += 1
 
     def land(self, origin: str) -> tuple[str, ...]:
         """The turn is over; answers the origins that may go on because its job has room again."""
-        page = self._crawling.pop(origin, None)
-        if page is None:
+        if (page := self._crawling.pop(origin, None)) is None:
             return ()
         was_full = self._table.is_full(page.job_id)
         self._table.in_flight[page.job_id] -= 1
@@ -54,10 +52,7 @@ class JobPlaces:
 
     def starve(self, origin: str, is_starving: bool) -> None:
         """Whether an origin has nothing but pages of jobs that have no room."""
-        if is_starving:
-            self._starved.add(origin)
-        else:
-            self._starved.discard(origin)
+        (self._starved.add if is_starving else self._starved.discard)(origin)
 
 
 @dataclass(slots=True)
@@ -99,12 +94,10 @@ class Waiting:
         turn = self.next_turn(origin)
         self._places.starve(origin, isinstance(turn, Sleep) and turn.reason is RestReason.held)
         match turn:
-            case Finish():
+            case Finish() | Sleep(until_ms=None):
                 self._box.remove(origin)
-                self.tell_finished(state, now)
-                return
-            case Sleep(until_ms=None):
-                self._box.remove(origin)
+                if isinstance(turn, Finish):
+                    self.tell_finished(state, now)
                 return
             case Sleep(until_ms=int(until), reason=reason):
                 ready = until
@@ -138,8 +131,7 @@ class Waiting:
 
     def tell_finished(self, state: OriginState, now: Moment) -> None:
         """Tell once that the run of an origin is over. One that has looked for work and found none has not gone on."""
-        if state.finished is None or self._told.get(state.origin) is state.finished:
-            return
-        self._told[state.origin] = state.finished
-        counts = self._counts.get(state.origin, Counts())
-        self._listener.on_event(events.origin_finished(now.wall_ms, state, counts))
+        if state.finished is not None and self._told.get(state.origin) is not state.finished:
+            self._told[state.origin] = state.finished
+            counts = self._counts.get(state.origin, Counts())
+            self._listener.on_event(events.origin_finished(now.wall_ms, state, counts))

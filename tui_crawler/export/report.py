@@ -209,10 +209,10 @@ def _section(section: Section, show: Show) -> Iterator[str]:
     listed = f"The first {len(section.rows)} of {total}." if section.left_out else f"All {total}." if level else ""
     said = f"<caption>{escape(section.says)} <b>{listed}</b></caption>"
     yield f'<table role="table" class="{"lanes" if lanes else ""}">{said}\n'
-    classes = ["bar" if one.bar else "n" if one.kind in _NUMBERS else "" for one in section.columns]
+    classes = {one.name: "bar" if one.bar else "n" if one.kind in _NUMBERS else "" for one in section.columns}
     yield '<thead role="rowgroup"><tr role="row">'
-    for one, column in zip(classes, section.columns, strict=True):
-        yield f'<th role="columnheader" scope="col" class="{one}">{column.title}</th>'
+    for one in section.columns:
+        yield f'<th role="columnheader" scope="col" class="{classes[one.name]}">{one.title}</th>'
     yield '</tr></thead>\n<tbody role="rowgroup">\n'
     most = max((cell for row in section.cells for column, cell in row if column.bar), default=0) or 1
     for row in section.cells:
@@ -222,7 +222,7 @@ def _section(section: Section, show: Show) -> Iterator[str]:
             if column.bar:
                 inner += _BAR.format(width=100 * cell / most, outcome="fault" if row[0][1] in _FAILURES else "")
             tag, role = ("td", "cell") if place else ("th", "rowheader")
-            yield f'<{tag} role="{role}" data-label="{column.title}" class="{classes[place]}">{inner}</{tag}>'
+            yield f'<{tag} role="{role}" data-label="{column.title}" class="{classes[column.name]}">{inner}</{tag}>'
         yield "</tr>\n"
     yield "</tbody></table></section>\n"
 
@@ -252,11 +252,9 @@ def _link(url: str | None, how: str, said: str, show: Show) -> str:
 def _line(counts: Sequence[int]) -> str:
     most = max(counts, default=0)
     points = "".join(f"V{20 - 20 * count / (most or 1):.1f}H{place}" for place, count in enumerate(counts, 1))
-    return (
-        f'<svg class="line" viewBox="0 0 {len(counts)} 20" preserveAspectRatio="none" role="img" '
-        f'aria-label="requests over time, {most} at most in one of {len(counts)} spans">'
-        f'<path d="M0 20{points}V20Z"/></svg>'
-    )
+    label = f"requests over time, {most} at most in one of {len(counts)} spans"
+    return f"""<svg class="line" viewBox="0 0 {len(counts)} 20" preserveAspectRatio="none" role="img" \
+aria-label="{label}"><path d="M0 20{points}V20Z"/></svg>"""
 
 
 _GAPS, _ASKED, _PATIENCE, _STATE, _HEIGHT = 60, 64, 90, 94, 102
@@ -277,13 +275,10 @@ def timeline_svg(timeline: Timeline) -> str:
     more = len(told) - _TOLD + timeline.marks_left_out
     told[_TOLD:] = [f"<li>and {more} more</li>"] if more > 0 else []
     said = f"<summary>{plural(len(told), 'mark')}</summary><ul>{''.join(told)}</ul>"
-    return (
-        f"<div><p>{kept_words(timeline)}</p>"
-        f'<svg class="lane" viewBox="0 0 {len(cells)} {_HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(kept_words(timeline))}">{drawn}</svg>'
-        f'<p class="axis"><span>{date_time(span.since)}</span><span>up to {phase(top)}</span>'
-        f"<span>{date_time(span.until)}</span></p>{f'<details>{said}</details>' if told else ''}</div>"
-    )
+    words, since, until = kept_words(timeline), date_time(span.since), date_time(span.until)
+    return f"""<div><p>{words}</p><svg class="lane" viewBox="0 0 {len(cells)} {_HEIGHT}" preserveAspectRatio="none" \
+role="img" aria-label="{escape(words)}">{drawn}</svg><p class="axis"><span>{since}</span>\
+<span>up to {phase(top)}</span><span>{until}</span></p>{f"<details>{said}</details>" if told else ""}</div>"""
 
 
 def _kept(cells: tuple[LaneCell, ...], top: float) -> Iterator[str]:

@@ -118,9 +118,8 @@ class WarcFolder:
         return path, file, output, WarcFile(output, replace(self._archive, filename=name, gzip=True), self._captures)
 
     def _complete(self) -> None:
-        written, self._written = self._written, None
-        if written is not None:
-            path, file, _, records = written
+        if self._written is not None:
+            (path, file, _, records), self._written = self._written, None
             with file:
                 _complete_file(path, file, records.index)
 

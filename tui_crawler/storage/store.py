@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from tui_crawler.domain.records.command import (
 )
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.records.failure import StorageFailure
-from tui_crawler.domain.records.page import Candidates, KnownPage, PutBack
+from tui_crawler.domain.records.page import Candidates, PutBack
 from tui_crawler.domain.records.worker import WorkerOrders
 from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.storage.crawl import (
@@ -270,6 +270,7 @@ class SqliteStore:
         self._steps = _Steps(self.writer, path)
         self._segment_store = SegmentStore(path, self._settings.segments, self._settings.segment_urls)
         self._lease = Lease(self._settings.lease_ms, self._settings.lease_clock)
+        self.may_ask, self.known_pages = self._lease.holds, self.writer.memory.pages_of
         self._heart: Heartbeat | None = None
         self._listener: Any = None
         self.in_flight: Callable[[], int] = lambda: 0
@@ -326,17 +327,11 @@ class SqliteStore:
         await self._purge(_PURGED_AT_START)
         return start
 
-    def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
-        return self.writer.memory.pages_of(job_id)
-
     def peers(self, workers: int, group_of: Callable[[str], str]) -> PeerStore:
         """What several workers of one run share; `group_of` names the site of an origin, which stays in one hand."""
         members = Peers(self._starter(), workers, group_of)
         looks = 1 if self.joins_live_runs else LOOKS_BETWEEN_LEASES
         return PeerStore(self._steps, members, looks)
-
-    def may_ask(self) -> bool:
-        return self._lease.holds()
 
     async def begin_rest(self) -> RunStart:
         starter = self._starter()

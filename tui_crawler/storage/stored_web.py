@@ -39,25 +39,18 @@ _ROBOTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSettings:
-    """How what is stored is read: `canonicals` that are obeyed, the wait (ms) that headers ask for at a time (epoch
-    ms), and what reads a sitemap."""
-
-    canonicals: CanonicalRule
-    wait_of: Callable[[Headers, int], int | None]
-    read_sitemap: Callable[[CrawlUrl, Exchange], Awaitable[Reading]]
-
-
 @dataclass(slots=True)
 class StoredWeb:
     """`not_stored` counts by origin the pages asked for of which no answer, or not what it held, is kept. They are
-    taken to answer in the origin's usual time, without links."""
+    taken to answer in the origin's usual time, without links. How the others are read: `_canonicals` that are obeyed,
+    the wait (ms) that headers ask for at a time (epoch ms), and what reads a sitemap."""
 
     _reports: Reports
     _reader: Reader
     _now: Callable[[], Moment]
-    _settings: ReadSettings
+    _canonicals: CanonicalRule
+    _wait_of: Callable[[Headers, int], int | None]
+    _read_sitemap: Callable[[CrawlUrl, Exchange], Awaitable[Reading]]
     _readings: dict[str, Reading] = field(default_factory=dict)
     not_stored: Counter[str] = field(default_factory=Counter)
 
@@ -69,14 +62,14 @@ class StoredWeb:
         now = self._now()
         times = (sent.wall_ms, now.wall_ms, now.wall_ms)
         record = Request(url.href, request.method, *times, answer.http_status, response_headers=answer.headers)
-        wait = self._settings.wait_of(answer.headers, now.wall_ms)
+        wait = self._wait_of(answer.headers, now.wall_ms)
         return replace(answer, requests=(record,), retry_after_ms=wait)
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
         """What the stored page names."""
         body = self._reports.body(url.href) if sitemap else None
         if body is not None:
-            return await self._settings.read_sitemap(url, replace(exchange, body=body))
+            return await self._read_sitemap(url, replace(exchange, body=body))
         found = self._readings[url.href]
         if found.canonical is None:  # else it may be read again
             del self._readings[url.href]
@@ -114,7 +107,7 @@ class StoredWeb:
 
     def _reading(self, url: CrawlUrl, code: ExitCode, target: CrawlUrl | None, *stored: Any) -> Reading:
         page_id, kind, nofollow, source = stored
-        rule = self._settings.canonicals
+        rule = self._canonicals
         if code is ExitCode.not_canonical and target is not None and kind is None:
             obeyed = rule == "obey" or (rule == "same_origin" and target.origin == url.origin)
             self.not_stored[url.origin] += not obeyed  # its links were not kept

@@ -165,11 +165,10 @@ def time_meant(text: str, now: int, zone: tzinfo) -> int | None:
         return None
     day, hour, minute, second = typed.groups()
     try:
-        meant = datetime.fromisoformat(f"{day or here.date()}T{int(hour):02}:{minute}:{second or 59}").replace(
-            tzinfo=zone
-        )
+        written = datetime.fromisoformat(f"{day or here.date()}T{int(hour):02}:{minute}:{second or 59}")
     except ValueError:
         return None
+    meant = written.replace(tzinfo=zone)
     began = meant if second or day else meant.replace(second=0)
     meant -= timedelta(days=1 if began > here and not day else 0)
     return round((meant - EPOCH) / timedelta(milliseconds=1)) + _SECOND - 1

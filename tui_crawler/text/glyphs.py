@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 
 from rich.cells import cell_len
 
@@ -34,11 +33,7 @@ class StateGlyph:
         return f"{self.glyph} {self.word}"
 
 
-def _by_word(*marks: StateGlyph) -> Mapping[str, StateGlyph]:
-    return MappingProxyType({mark.word: mark for mark in marks})
-
-
-STATES = _by_word(
+_STATES = (
     # an origin and its crawl loop
     StateGlyph("▶", "crawling", "active"),
     StateGlyph("◷", "waiting", "waiting"),
@@ -70,9 +65,9 @@ STATES = _by_word(
     StateGlyph("∅", "skipped", "dropped"),
     StateGlyph("□", "stashed", "muted"),
 )
-"""State word -> mark."""
+STATES: Mapping[str, StateGlyph] = {mark.word: mark for mark in _STATES}
 
-EXIT_GROUPS = _by_word(
+_EXIT_GROUPS = (
     StateGlyph("✓", "ok", "ok"),
     StateGlyph("→", "redirect", "redirect"),
     StateGlyph("=", "unchanged", "unchanged"),
@@ -83,7 +78,7 @@ EXIT_GROUPS = _by_word(
     StateGlyph("∅", "dropped", "dropped"),
     StateGlyph("■", "local", "local"),
 )
-"""Group of exit codes -> mark."""
+EXIT_GROUPS: Mapping[str, StateGlyph] = {mark.word: mark for mark in _EXIT_GROUPS}
 
 
 def state_mark(word: str) -> StateGlyph:

@@ -24,16 +24,12 @@ PROGRAM = "tui-crawler"
 
 
 def same_as(commands: Iterable[Command], *, takes_back: bool = False) -> str:
-    """The commands that do the same, joined by `;` (raw text); empty when the command line has none for one of them.
-
-    Of long lists the first names are given and how many more there are. `takes_back`: rules that are applied are those
-    before the version in force.
-    """
-    lines = [line for command in commands for line in _lines(command, takes_back)]
-    shown = (
-        " ".join(word if word.startswith("… (") else shlex.quote(word) for word in (PROGRAM, *line)) for line in lines
-    )
-    return "; ".join(shown) if all(lines) else ""
+    """Return the commands that do the same, joined by `;` (raw text); empty when the command line has none for one of
+    them. Of long lists the first names are given and how many more there are. `takes_back`: rules that are applied are
+    those before the version in force."""
+    lines = [[PROGRAM, *line] for command in commands for line in _lines(command, takes_back)]
+    shown = (" ".join(word if word.startswith("… (") else shlex.quote(word) for word in line) for line in lines)
+    return "; ".join(shown) if all(len(line) > 1 for line in lines) else ""
 
 
 def command_line_of(action: ActionView) -> str:

@@ -35,10 +35,8 @@ class Standing(StrEnum):
     finished = "finished"
 
 
-_PROBLEMS = frozenset(
-    {Standing.impatient, Standing.gave_up, Standing.database_error, Standing.rate_limited, Standing.empty}
-)
 _SEVERITY: Mapping[Standing, int] = {one: rank for rank, one in enumerate(Standing)}
+_LEAST_PROBLEM = _SEVERITY[Standing.empty]
 _OF_PHASE: Mapping[str, Standing] = {OriginPhase.waiting: Standing.waiting, OriginPhase.ready: Standing.ready}
 TALLIES: tuple[tuple[Standing, int], ...] = (
     (Standing.crawling, 3),
@@ -98,9 +96,7 @@ def standing_of(origin: OriginView) -> Standing:
 
 def is_problem(origin: OriginView) -> bool:
     """Whether `!` keeps this origin: it gave up, was rate limited, or has lost patience in this run."""
-    if standing_of(origin) in _PROBLEMS:
-        return True
-    return not origin.ended and origin.patience < origin.patience_max
+    return severity(origin) <= _LEAST_PROBLEM or (not origin.ended and origin.patience < origin.patience_max)
 
 
 def severity(origin: OriginView) -> int:

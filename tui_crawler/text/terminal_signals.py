@@ -40,15 +40,15 @@ class TerminalSignals:
         """`environ` says which terminal it is; what is not wanted, or what it has not, is left out. No `config`: all
         are wanted."""
         kind, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
-        self._speaks = kind not in _NO_TITLE and not kind.startswith("vt")
-        self._title = (config is None or config.title) and self._speaks
+        speaks = kind not in _NO_TITLE and not kind.startswith("vt")
+        self._title = (config is None or config.title) and speaks
         self._bell = (config is None or config.bell) and kind not in {"", "dumb"}
         self._osc = ""
-        if (config is None or config.notify) and self._speaks:
+        if (
+            (config is None or config.notify) and speaks and not kind.startswith(("tmux", "screen"))
+        ):  # they pass none on
             is_9 = kind.startswith(_OSC_9) or program in _OSC_9_PROGRAMS
-            is_777 = kind.startswith(_OSC_777) or "VTE_VERSION" in environ
-            behind = kind.startswith(("tmux", "screen"))  # which lets neither through
-            self._osc = "" if behind else "9" if is_9 else "777" if is_777 else ""
+            self._osc = "9" if is_9 else "777" if kind.startswith(_OSC_777) or "VTE_VERSION" in environ else ""
         self._ascii_only = ascii_only
         self._name, self._marks, self._next_at = name, "", 0
 

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 DRAIN_MS = 3_500  # running requests may end for so long after a stop: in 5 s the process is gone
 GRACE_S = 4.2  # a worker that was told to end has so long to cancel, commit and go: in 5 s all are gone
-_FIELDS = frozenset({"at", "event", "origin", "url", "exit_code"})
+_ABOUT = ("origin", "url", "exit_code")
+_FIELDS = frozenset({"at", "event", *_ABOUT})
 _OWN = frozenset({"run_started", "run_finished"})
 _BEGUN = b"\n"  # what a worker reads on its stdin when there is a run to join
 _IN_ORDER = frozenset({0, 1})
@@ -218,14 +219,11 @@ class Workers:
                 process.send_signal(number)
 
     async def start(self) -> None:
+        pipe = asyncio.subprocess.PIPE
         for number in range(2, self._launch.workers + 1):
+            words = program(*self._launch.joined(number).words(self._database))
             process = await asyncio.create_subprocess_exec(
-                *program(*self._launch.joined(number).words(self._database)),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                limit=_LONGEST_LINE,
-                start_new_session=True,
+                *words, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LONGEST_LINE, start_new_session=True
             )
             self._processes.append(process)
             self._tasks.append(asyncio.create_task(self._mind(number, process)))
@@ -245,21 +243,18 @@ class Workers:
     async def _read(self, process: asyncio.subprocess.Process) -> bool:
         """Pass on the events of a worker, to its end; return whether there was any."""
         stream, joined = process.stdout, False
-        while stream is not None:
+        while stream is not None and not stream.at_eof():
             try:
                 line = await stream.readline()
             except ValueError:  # longer than any event
                 continue
-            if not line:
-                break
-            joined = True
+            joined = joined or bool(line)
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 document = json.loads(line)
                 if document["event"] not in _OWN:
                     extra = tuple((key, value) for key, value in document.items() if key not in _FIELDS)
-                    origin, url, code = (str(document.get(name, "")) for name in ("origin", "url", "exit_code"))
-                    event = Event(int(document["at"]), str(document["event"]), origin, url, code, extra)
-                    self._listener.on_event(event)
+                    name, origin, url, code = (str(document.get(key, "")) for key in ("event", *_ABOUT))
+                    self._listener.on_event(Event(int(document["at"]), name, origin, url, code, extra))
         return joined
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from tui_crawler.storage.db.clock import wall_clock
 from tui_crawler.storage.db.reader import Reader
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.stored_web import ReadSettings, StoredWeb
+from tui_crawler.storage.stored_web import StoredWeb
 from tui_crawler.wiring.launch import Launch
 from tui_crawler.wiring.origin_settings import admission_of
 from tui_crawler.wiring.settings import engine_settings, fetcher_of
@@ -40,10 +41,8 @@ def rehearse(config: Config, database: DatabasePlace) -> tuple[int, tuple[Rehear
 
     async def crawl(folder: str) -> None:
         reader = fetcher_of(config, (), lambda _: "", 1)
-        reading = ReadSettings(
-            config.crawl.canonical, asked_wait_ms, lambda url, got: reader.read(url, got, sitemap=True)
-        )
-        web = StoredWeb(reports, rows, clock.now, reading)
+        read_sitemap = partial(reader.read, sitemap=True)
+        web = StoredWeb(reports, rows, clock.now, config.crawl.canonical, asked_wait_ms, read_sitemap)
         store = SqliteStore(Path(folder) / "rehearsal.db", StoreSettings(now=now))
         loop.watch(lambda: store.writer.outstanding)
         try:

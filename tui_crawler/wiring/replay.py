@@ -31,11 +31,12 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
     """Folds the log up to the end of a run (None: the newest) and compares; None when there is no such run. Of an
     older run its attempts and totals are compared, of the newest the rows of the origins, too."""
     with closing(Reports(database)) as reports, reports.replay_log() as log:
-        newest = log.newest_run()
+        runs = log.runs()
+        newest = max(runs, default=0)
         looked_at = newest if run_id is None else run_id
-        run = log.run(looked_at)
-        if run is None:
+        if looked_at not in runs:
             return None
+        finish_reason, requests, attempts = runs[looked_at]
         findings = Findings()
         sessions = sessions_of(log)
         elsewhere, commands = log.requests_elsewhere(), log.commands(sessions)
@@ -50,11 +51,11 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
                 wait = asked_wait_ms(logged.headers, logged.ended_at)
                 fold.take(logged if wait is None else replace(logged, retry_after_ms=wait))
             if looked_at == newest:
-                fold.compare(stored, newest, run.finish_reason == RunReason.max_requests.value)
+                fold.compare(stored, newest, finish_reason == RunReason.max_requests.value)
             findings.add(fold.findings)
         for name, stored_sum, folded in (
-            ("requests", run.requests, findings.requests),
-            ("attempts", run.attempts, findings.attempts),
+            ("requests", requests, findings.requests),
+            ("attempts", attempts, findings.attempts),
         ):
             if stored_sum != folded:
                 findings.found += 1

@@ -24,14 +24,7 @@ from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import MIB, FetchLimits
 from tui_crawler.fetch.tls import Access, Trust
-from tui_crawler.wiring.origin_settings import (
-    crawl_settings,
-    host_entries,
-    same_named,
-    settings_by_origin,
-    urls_of,
-    waived_rules,
-)
+from tui_crawler.wiring import origin_settings
 from tui_crawler.wiring.public_suffix import registrable
 
 if TYPE_CHECKING:
@@ -45,7 +38,7 @@ _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "
 
 
 def _pages(seeds: Iterable[str], config: Config, nice: int = 0) -> tuple[NewPage, ...]:
-    urls = urls_of(seeds, config)
+    urls = origin_settings.urls_of(seeds, config)
     return tuple(NewPage(url.href, url.hash, url.origin, depth=0, nice=nice, seed=True) for url in urls)
 
 
@@ -70,7 +63,9 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
     if launch.workers > 1:  # each has a number; without any name the store makes one up
         name = f"{name or 'worker'}-{launch.join or 1}"
     return RunPlan(
-        **same_named(RunPlan, config.crawl, config.worker, but=("max_in_flight", "force_recrawl", "recheck")),
+        **origin_settings.same_named(
+            RunPlan, config.crawl, config.worker, but=("max_in_flight", "force_recrawl", "recheck")
+        ),
         new_run=launch.new_run,
         workers=launch.workers,
         joins=launch.join is not None,
@@ -86,23 +81,11 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
         config_text=config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
         worker=name,
-        jobs=tuple(
-            JobPlan(
-                job.name,
-                _pages(job.seeds, config, job.nice),
-                job.nice,
-                config.crawl.max_depth if job.max_depth is None else job.max_depth,
-                job.concurrency,
-                job.tag,
-                job.note,
-                job.rules,
-            )
-            for job in config.jobs
-        ),
+        jobs=tuple(_job_plan(job, config) for job in config.jobs),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
-        crawl_settings=crawl_settings(config).to_json(),
-        note=waived_rules(config),
+        crawl_settings=origin_settings.crawl_settings(config).to_json(),
+        note=origin_settings.waived_rules(config),
         finds_sitemaps=_SITEMAPS[config.crawl.sitemaps][1],
         keep_runs=config.storage.keep_runs,
     )
@@ -132,9 +115,9 @@ def engine_settings(config: Config, launch: Launch) -> EngineSettings:
         return redirects == "any" or (redirects == "same_site" and _site(one.origin) == _site(other.origin))
 
     return EngineSettings(
-        **same_named(EngineSettings, config.crawl, config.queue, but=("sitemaps", "link_kinds_queued")),
+        **origin_settings.same_named(EngineSettings, config.crawl, config.queue, but=("sitemaps", "link_kinds_queued")),
         plan=plan_of(config, launch),
-        settings_of=settings_by_origin(config),
+        settings_of=origin_settings.settings_by_origin(config),
         key_of=key_of,
         by_address=mode == "ip",
         link_kinds_queued=config.crawl.page_kinds,
@@ -156,7 +139,7 @@ def fetcher_of(
     """The fetcher; `seed_hosts` may grow while the crawl runs, `excluded` answers what excludes an address."""
     network, reading = config.network, config.reading
     limits = FetchLimits(
-        **same_named(FetchLimits, network, config.crawl, reading),
+        **origin_settings.same_named(FetchLimits, network, config.crawl, reading),
         max_wire_bytes=network.max_body_bytes,
         max_open_origins=connections,
         max_page_data_chars=100 * reading.max_data_chars,
@@ -170,7 +153,7 @@ def fetcher_of(
         from tui_crawler.export.warc import Archive  # noqa: PLC0415  few crawls need warcio
         from tui_crawler.export.warc_folder import WarcFolder  # noqa: PLC0415  the same
 
-        archive = Archive(user_agent=config.user_agent, crawl=config.name, waived=waived_rules(config))
+        archive = Archive(user_agent=config.user_agent, crawl=config.name, waived=origin_settings.waived_rules(config))
         recorder = WarcFolder(Path(config.storage.warc), archive)
     guard = AddressGuard(_PRIVATE[network.allow_private_addresses], seed_hosts, excluded)
     return HttpFetcher(
@@ -191,16 +174,16 @@ def fetcher_of(
 
 def access_by_url(config: Config) -> Callable[[CrawlUrl], Access]:
     """How each origin is asked, by a URL of it; what is secret is looked up when it is first sent. Raises Refused."""
-    entries_of, trust = host_entries(config), Trust(config.network.ca_file or "", config.network.verify)
+    entries_of, trust = origin_settings.host_entries(config), Trust(config.network.ca_file or "", config.network.verify)
     known: dict[str, Access] = {}
-    common = Access(trust=trust)
 
     def access_of(url: CrawlUrl) -> Access:
-        if config.hosts and url.origin not in known:
+        if url.origin not in known:
             known[url.origin] = _access(entries_of(url), url, trust)
-        return known.get(url.origin, common)
+        return known[url.origin]
 
-    return access_of
+    common = Access(trust=trust)
+    return access_of if config.hosts else lambda _: common
 
 
 def _access(entries: tuple[HostConfig, ...], url: CrawlUrl, common: Trust) -> Access:

@@ -9,16 +9,7 @@ from pathlib import Path
 from tui_crawler.config.load import config_from_seeds, load_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.schema import Config
-from tui_crawler.console.welcome.first_step import (
-    Cancelled,
-    FirstStep,
-    FolderFound,
-    FoundFile,
-    FromConfiguration,
-    FromDatabase,
-    FromDemo,
-    FromSeeds,
-)
+from tui_crawler.console.welcome import first_step
 from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.domain.records.status_words import run_word
 from tui_crawler.domain.url import file_stem, normalise
@@ -43,31 +34,31 @@ class Folder:
             return f"~/{self._path.relative_to(Path.home())}".removesuffix("/.")
         return str(self._path)
 
-    def look(self) -> FolderFound:
+    def look(self) -> first_step.FolderFound:
         """The first configurations and databases by name."""
         configurations, databases = self._files("*.yaml", "*.yml"), self._files("*.db")
-        return FolderFound(
+        return first_step.FolderFound(
             tuple(_configuration(path, self._impolite) for path in configurations[:_MOST]),
             tuple(_database(path) for path in databases[:_MOST]),
             max(0, len(configurations) - _MOST) + max(0, len(databases) - _MOST),
         )
 
-    def check(self, step: FirstStep) -> tuple[str, ...]:
+    def check(self, step: first_step.FirstStep) -> tuple[str, ...]:
         """What keeps a step from being done."""
         try:
             match step:
-                case FromSeeds():
+                case first_step.FromSeeds():
                     self.config_for(step)
                     cannot = f"{self._path}: this folder cannot be written"
                     return () if os.access(self._path, os.W_OK | os.X_OK) else (cannot,)
-                case FromConfiguration(path=path):
+                case first_step.FromConfiguration(path=path):
                     return self._check_configuration(path)
-                case FromDatabase(path=path):
+                case first_step.FromDatabase(path=path):
                     return self._check_database(path)
-                case FromDemo():
+                case first_step.FromDemo():
                     return ()
         except ConfigErrors as errors:
-            if isinstance(step, FromConfiguration):
+            if isinstance(step, first_step.FromConfiguration):
                 return tuple(str(problem) for problem in errors.problems)
             return tuple(
                 f"{one.key}: {one.message}" + (f"; {one.suggestion}" if one.suggestion else "")
@@ -79,7 +70,7 @@ class Folder:
             return self._path / Path(typed).expanduser()
         return self._path / typed
 
-    def config_for(self, step: FromSeeds) -> tuple[Config, Path]:
+    def config_for(self, step: first_step.FromSeeds) -> tuple[Config, Path]:
         """The configuration of these seeds, and a new database of this folder. Raises ConfigErrors."""
         stem = file_stem(normalise(step.urls[0]), with_port=False)
         number, database = 1, self._path / f"{stem}.db"
@@ -113,36 +104,38 @@ class Folder:
         return ()
 
 
-def open_welcome(folder: Path, *, impolite: bool = False) -> FirstStep | Cancelled:
+def open_welcome(folder: Path, *, impolite: bool = False) -> first_step.FirstStep | first_step.Cancelled:
     """The welcome screen; returns the step that was chosen, checked a moment ago (blocking)."""
     from tui_crawler.console.welcome.app import WelcomeApp  # noqa: PLC0415  not before it is wanted
 
     return WelcomeApp(Folder(folder, impolite=impolite)).run_to_end()
 
 
-def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path]:
+def config_from_first_seeds(folder: Path, step: first_step.FromSeeds) -> tuple[Config, Path]:
     """The configuration of seeds chosen there, and its new database. Raises ConfigErrors."""
     return Folder(folder).config_for(step)
 
 
-def _configuration(path: Path, impolite: bool) -> FoundFile:
+def _configuration(path: Path, impolite: bool) -> first_step.FoundFile:
     try:
         config = load_config(path, allow_impolite_cli=impolite)
     except ConfigErrors as errors:
-        return FoundFile(path.name, f"{plural(len(errors.problems), 'problem')}; enter shows them", usable=False)
+        return first_step.FoundFile(
+            path.name, f"{plural(len(errors.problems), 'problem')}; enter shows them", usable=False
+        )
     database = Path(config.database.location).name
-    return FoundFile(path.name, f"{plural(len(config.seeds), 'seed')} → {database}")
+    return first_step.FoundFile(path.name, f"{plural(len(config.seeds), 'seed')} → {database}")
 
 
-def _database(path: Path) -> FoundFile:
+def _database(path: Path) -> first_step.FoundFile:
     try:
         if examine(path) is FileState.older:
-            return FoundFile(path.name, "of an earlier version; opening it brings it up to date")
+            return first_step.FoundFile(path.name, "of an earlier version; opening it brings it up to date")
         with contextlib.closing(Reports(path)) as reports:
             run, totals = reports.run(), reports.totals()
     except StorageFailure:
-        return FoundFile(path.name, "cannot be opened; enter says why", usable=False)
+        return first_step.FoundFile(path.name, "cannot be opened; enter says why", usable=False)
     if run is None:
-        return FoundFile(path.name, "nothing was crawled yet")
+        return first_step.FoundFile(path.name, "nothing was crawled yet")
     state = f"run {run.run_id} {run_word(run)}"
-    return FoundFile(path.name, f"{run.config_name} · {state} · {plural(totals.done, 'page')} done")
+    return first_step.FoundFile(path.name, f"{run.config_name} · {state} · {plural(totals.done, 'page')} done")

@@ -131,9 +131,9 @@ class Prompt:
             case Takes.order:
                 return screen.orders(table) if (table := _table(screen)) is not None else ()
             case Takes.ledger:
-                from tui_crawler.console.stats.rows import STATS_TABLES  # noqa: PLC0415  loads a view
+                from tui_crawler.console.stats.queries import STATS_TABLES  # noqa: PLC0415  loads a view
 
-                return tuple(ledger.name for ledger in STATS_TABLES)
+                return tuple(STATS_TABLES)
             case Takes.layout:
                 return tuple(screen.console.memory.file.layouts())
             case Takes.scope:

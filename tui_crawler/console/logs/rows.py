@@ -233,10 +233,6 @@ def _time(at: int, one: LogEntry, present: Present) -> Cell:
     return Styled(when, _HIT if hit else "muted", when if one.relative else clock(at, present.zone))
 
 
-def _details(one: LogEntry) -> Cell:
-    return (*((_BOOKMARK,) if one.marked else ()), *one.shown(*_happened(one.line)))
-
-
 LOG: Relation[LogEntry] = Relation(
     key=lambda one: one.line.key,
     source=lambda one: one.line.source,
@@ -246,8 +242,8 @@ LOG: Relation[LogEntry] = Relation(
                kind="name", value=lambda one: _what(one.line).text),
         Column("origin", "ORIGIN", lambda origin, one, _: one.shown(host_cell(origin, "muted")), 22, 2, min_width=14,
                kind="place", value=lambda one: one.line.origin),
-        Column("text", "DETAILS", shown.by_record(_details), None, 0, min_width=18, kind="place",
-               value=lambda one: one.line.text),
+        Column("text", "DETAILS", lambda _, one, __: (*[_BOOKMARK] * one.marked, *one.shown(*_happened(one.line))),
+               None, 0, min_width=18, kind="place", value=lambda one: one.line.text),
     ),
 )  # fmt: skip
 _NARROW = {"time": 8, "what": 17, "origin": 14}

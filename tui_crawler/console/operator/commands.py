@@ -22,16 +22,7 @@ from tui_crawler.console.operator.retry_start import (
     outlook_on_list,
     retry_start_of,
 )
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    AddSeeds,
-    ApplyRules,
-    Command,
-    PauseOrigins,
-    ResumeOrigins,
-    RetryPages,
-    SetDelay,
-)
+from tui_crawler.domain.records import command as orders
 from tui_crawler.text.format import count, plural, seconds
 from tui_crawler.text.same_as import same_as
 
@@ -59,10 +50,10 @@ class AppliedVersions:
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
     _parents: dict[int, int] = field(default_factory=dict)  # which version each of them replaced
 
-    def learn(self, intent: Intent, results: Sequence[ActionResult]) -> None:
+    def learn(self, intent: Intent, results: Sequence[orders.ActionResult]) -> None:
         """Notes the versions that came of an intent that was carried out."""
         for command, result in zip(intent.commands, results, strict=False):
-            if isinstance(command, ApplyRules):
+            if isinstance(command, orders.ApplyRules):
                 versions = json.loads(result.after or "{}").get("rulesets", {})
                 if command.job in versions:
                     version = self._ids[command.job, command.rules] = versions[command.job]
@@ -72,17 +63,19 @@ class AppliedVersions:
         """Whether an intent brings back just what the version in force has replaced, as `rules undo` does; false where
         that is not known. Asked before it is learned what came of it."""
         return any(
-            isinstance(one, ApplyRules)
+            isinstance(one, orders.ApplyRules)
             and (parent := self._parents.get(one.base_id)) is not None
             and (one.note == undo_note(parent) or self._ids.get((one.job, one.rules)) == parent)
             for one in intent.commands
         )
 
-    def based(self, intent: Intent, on: Sequence[Command]) -> Intent:
+    def based(self, intent: Intent, on: Sequence[orders.Command]) -> Intent:
         """The intent, beginning with the versions that the commands `on` have written."""
-        written = {one.job: self._ids.get((one.job, one.rules), 0) for one in on if isinstance(one, ApplyRules)}
+        written = {one.job: self._ids.get((one.job, one.rules), 0) for one in on if isinstance(one, orders.ApplyRules)}
         commands = tuple(
-            replace(one, base_id=written[one.job]) if isinstance(one, ApplyRules) and written.get(one.job) else one
+            replace(one, base_id=written[one.job])
+            if isinstance(one, orders.ApplyRules) and written.get(one.job)
+            else one
             for one in intent.commands
         )
         return replace(intent, commands=commands)
@@ -180,9 +173,9 @@ class PendingCommands:
         change: Callable[[OriginView], OriginView]
         for command in intent.commands:
             match command:
-                case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
-                    change = partial(replace, paused=isinstance(command, PauseOrigins))
-                case SetDelay(origin=name, delay_ms=own):
+                case orders.PauseOrigins(origins=names) | orders.ResumeOrigins(origins=names):
+                    change = partial(replace, paused=isinstance(command, orders.PauseOrigins))
+                case orders.SetDelay(origin=name, delay_ms=own):
                     names, change = (name,), partial(_slowed, own=own)
                 case _:
                     continue
@@ -209,11 +202,11 @@ def _slowed(view: OriginView, own: int) -> OriginView:
     return replace(view, operator_delay_ms=own, delay_ms=own if follows else view.delay_ms)
 
 
-def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> str:
+def delay_note(commands: Sequence[orders.Command], results: Sequence[orders.ActionResult]) -> str:
     """Which delay holds where it is another one than was asked for: the operator's own only ever slows down. Empty for
     other commands, and where that is not told."""
     match commands, results:
-        case [SetDelay(delay_ms=asked)], [ActionResult(after=after), *_] if after:
+        case [orders.SetDelay(delay_ms=asked)], [orders.ActionResult(after=after), *_] if after:
             holds = json.loads(after).get("in_force")
             return f"{seconds(holds)} holds" if isinstance(holds, int) and holds != asked else ""
         case _:
@@ -224,7 +217,7 @@ def seeds_note(news: News) -> str:
     """How many of the pages are new, and how many were known; empty of all that adds no seeds."""
     notes: list[str] = []
     pairs = zip(news.intent.commands, news.results, strict=False)
-    for after in (result.after for command, result in pairs if isinstance(command, AddSeeds) and result.after):
+    for after in (result.after for command, result in pairs if isinstance(command, orders.AddSeeds) and result.after):
         match json.loads(after):
             case {"added": int(added), "known": int(known)}:
                 more = f", {count(known)} {'was' if known == 1 else 'were'} known already" if known else ""
@@ -303,10 +296,10 @@ class CommandQueue(Handles):
         from tui_crawler.console.rules.exclusion import exclude_origins  # noqa: PLC0415  not before it is needed
 
         asked = exclude_origins(now.origins, self._live_state.origins.values())
-        if isinstance(asked, str):
-            self._tell("no", asked, "muted")
-        else:
+        if isinstance(asked, Confirmation):
             self.ask(asked, self._used)
+        else:
+            self._tell("no", asked, "muted")
 
     def _used(self) -> None:
         if (screen := self._screens.console_screen) is not None:
@@ -323,7 +316,7 @@ class CommandQueue(Handles):
             if (
                 isinstance(chosen, Intent)
                 and self.retry_start is not retry_start
-                and any(isinstance(command, RetryPages) for command in chosen.commands)
+                and any(isinstance(command, orders.RetryPages) for command in chosen.commands)
             ):
                 self._tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
             elif isinstance(chosen, Intent):
@@ -414,9 +407,8 @@ class CommandQueue(Handles):
         that were blocked or dropped."""
         from tui_crawler.console.failures.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
 
-        urls, whole = now.urls, len(now.urls)
-        if whole > 1 and now.failing is not None:
-            urls = now.failing or now.barred
+        whole = len(now.urls)
+        urls = (now.failing or now.barred) if whole > 1 and now.failing is not None else now.urls
         if not urls:
             words = f"retry: none of the {count(whole)} marked pages has failed, was blocked or dropped"
             self._tell("no", words, "muted")

@@ -14,25 +14,7 @@ from tui_crawler.console.operator.retry_start import (
     held_word,
 )
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.records.command import (
-    PAUSE,
-    PAUSE_JOBS,
-    REFETCH,
-    RESUME,
-    RESUME_JOBS,
-    STOP,
-    TOP_UP,
-    AddSeeds,
-    Command,
-    Order,
-    PauseOrigins,
-    ResumeOrigins,
-    RetryPages,
-    SetDelay,
-    SetJob,
-    StopOrigins,
-    TopUpPatience,
-)
+from tui_crawler.domain.records import command as orders
 from tui_crawler.domain.records.status_words import FinishReason, ends_words
 from tui_crawler.text.format import count, plural, seconds
 
@@ -56,9 +38,9 @@ class Intent:
     `back` is what undoing it says, `done` (empty: `says`) what is said once it is carried out. `starts`: it starts
     another run where the hosted one has ended, if it brings work."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[orders.Command, ...]
     says: str
-    inverse: tuple[Command, ...] = ()
+    inverse: tuple[orders.Command, ...] = ()
     undoes: tuple[int, ...] = ()
     note: str = ""
     back: str = ""
@@ -77,13 +59,13 @@ class Confirmation:
     note: str = ""
 
 
-def steered(order: Order, names: tuple[str, ...], said: str, note: str = "") -> Intent | None:
+def steered(order: orders.Order, names: tuple[str, ...], said: str, note: str = "") -> Intent | None:
     """An order for what is `said`, with its undo; None without any names."""
     inverse = (order.inverse(names),) if order.inverse is not None else ()
     return Intent((order.make(names),), order.about(said), inverse, note=note) if names else None
 
 
-def asked(order: Order, names: tuple[str, ...], said: str, text: str) -> Confirmation:
+def asked(order: orders.Order, names: tuple[str, ...], said: str, text: str) -> Confirmation:
     """Asks before an order that cannot be undone."""
     word, intent = order.word.capitalize(), Intent((order.make(names),), order.about(said))
     return Confirmation(f"{word} {said}?", text, ((word, intent),), order.final)
@@ -95,7 +77,7 @@ def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
     if not unfinished or not all(view.paused for view in unfinished):
         return pause(origins)
     names = _names(unfinished)
-    return steered(RESUME, names, origin_words(names, len(origins)), _ended(origins))
+    return steered(orders.RESUME, names, origin_words(names, len(origins)), _ended(origins))
 
 
 def pause(origins: Sequence[OriginView]) -> Intent | None:
@@ -103,7 +85,7 @@ def pause(origins: Sequence[OriginView]) -> Intent | None:
     running = _names(view for view in origins if not view.ended and not view.paused)
     held = _names(view for view in origins if not view.ended and view.paused)
     notes = filter(None, (_ended(origins), _left_out(held, "is paused already", "are paused already")))
-    return steered(PAUSE, running, origin_words(running, len(origins)), ", ".join(notes))
+    return steered(orders.PAUSE, running, origin_words(running, len(origins)), ", ".join(notes))
 
 
 def resume(origins: Sequence[OriginView]) -> Intent | None:
@@ -111,7 +93,7 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
     when there is none."""
     paused, others = _names(view for view in origins if view.paused), [view for view in origins if not view.paused]
     idle = _left_out(_names(others), "is not paused", "are not paused")
-    return steered(RESUME, paused, origin_words(paused, len(origins)), idle)
+    return steered(orders.RESUME, paused, origin_words(paused, len(origins)), idle)
 
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
@@ -126,7 +108,7 @@ def pause_all(origins: Collection[OriginView]) -> Intent | None:
         return None
     names, running = _whole(origins), _names(view for view in origins if not view.paused and not _is_stopped(view))
     back = names if len(running) == len(names or origins) else running
-    return Intent((PauseOrigins(names),), "pause all origins", (ResumeOrigins(back),))
+    return Intent((orders.PauseOrigins(names),), "pause all origins", (orders.ResumeOrigins(back),))
 
 
 def resume_all(origins: Collection[OriginView]) -> Intent | None:
@@ -136,7 +118,7 @@ def resume_all(origins: Collection[OriginView]) -> Intent | None:
         return None
     names = paused if _whole(origins) else ()
     back = () if len(paused) == len(origins) else paused
-    return Intent((ResumeOrigins(names),), "resume all origins", (PauseOrigins(back),))
+    return Intent((orders.ResumeOrigins(names),), "resume all origins", (orders.PauseOrigins(back),))
 
 
 def _whole(origins: Collection[OriginView]) -> tuple[str, ...]:
@@ -159,7 +141,7 @@ def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -
     return Confirmation(
         f"End {what}?",
         f"{where}Each origin stops after the request under way. {stay}; nothing is deleted.",
-        (("End the run", Intent((StopOrigins(),), f"end {what}")),),
+        (("End the run", Intent((orders.StopOrigins(),), f"end {what}")),),
         "This cannot be undone in this run.",
     )
 
@@ -171,7 +153,7 @@ def stop(origins: Sequence[OriginView]) -> Confirmation:
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending"
     gone = f" {ended} already." if (ended := _ended(origins)) else ""
     text = f"{stay}. The next run starts it again; nothing is deleted.{gone}"
-    return asked(STOP, names, origin_words(names), text)
+    return asked(orders.STOP, names, origin_words(names), text)
 
 
 def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE, cost: str = "") -> Confirmation:
@@ -184,7 +166,7 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
     if weary:
         note = gave_up_words(_names(v for v in weary if v.gave_up)) or "It has lost patience in this run."
     says = f"retry {some} of {what}"
-    return _retry(RetryPages(origins=names), some, what, says, cost, estimate, _names(weary), note)
+    return _retry(orders.RetryPages(origins=names), some, what, says, cost, estimate, _names(weary), note)
 
 
 def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE) -> Confirmation:
@@ -197,7 +179,7 @@ def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE)
     if group.recoverable < group.count:
         some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
         hope = f"{some or 'They are final'}: the answer will hardly be another one."
-    retry, says = RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
+    retry, says = orders.RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
     note = " ".join(filter(None, (gave_up_words(estimate.gave_up), hope)))
     some = plural(group.count, "failed page")
     return _retry(retry, some, what, says, cost, estimate, estimate.gave_up, note)
@@ -211,11 +193,11 @@ def retry_named(
     says = f"retry {plural(len(urls), 'page')}: {what}"
     short = what if len(what) <= _NAMED else what[: _NAMED - 1] + "…"
     weary = estimate.gave_up
-    return _retry(RetryPages(urls=urls), some, short, says, cost, estimate, weary, gave_up_words(weary))
+    return _retry(orders.RetryPages(urls=urls), some, short, says, cost, estimate, weary, gave_up_words(weary))
 
 
 def _retry(
-    retry: RetryPages,
+    retry: orders.RetryPages,
     some: str,
     what: str,
     says: str,
@@ -232,7 +214,7 @@ def _retry(
         aside = replace(plain, note="put back, no run starts; the next one takes it up", starts=False)
         options = ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
     elif weary:
-        both = Intent((retry, TopUpPatience(weary)), f"{says}, with full patience")
+        both = Intent((retry, orders.TopUpPatience(weary)), f"{says}, with full patience")
         options = (("Retry with new patience", both), *options)
     return Confirmation(f"Retry {some}?", f"{what}: {estimate_words(estimate)} {cost}".rstrip(), options, note)
 
@@ -245,23 +227,23 @@ def retry_urls(
     what = urls[0] if len(urls) == 1 else plural(len(urls), "URL")
     held = held_word(origin, retry_start)
     note = f"it waits, its origin is {held}" if held else ""
-    return Intent((RetryPages(urls=urls),), f"retry {what}{runs[retry_start]}", note=note)
+    return Intent((orders.RetryPages(urls=urls),), f"retry {what}{runs[retry_start]}", note=note)
 
 
 def top_up(origins: Sequence[OriginView]) -> Intent | None:
     """Puts patience back to full where some was lost; None where none was."""
     names = _names(view for view in origins if view.patience < view.patience_max)
-    return steered(TOP_UP, names, origin_words(names))
+    return steered(orders.TOP_UP, names, origin_words(names))
 
 
 def refetch_robots(origins: Sequence[OriginView]) -> Intent | None:
     """Makes robots.txt due at once; None without an origin."""
     names = _names(origins)
-    return steered(REFETCH, names, origin_words(names))
+    return steered(orders.REFETCH, names, origin_words(names))
 
 
 def add_seeds(urls: tuple[str, ...]) -> Intent:
-    return Intent((AddSeeds(urls),), f"add {plural(len(urls), 'seed')}")
+    return Intent((orders.AddSeeds(urls),), f"add {plural(len(urls), 'seed')}")
 
 
 def slower(origin: OriginView) -> Intent | None:
@@ -288,9 +270,9 @@ def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
     own = f"its own, {seconds(from_ms)}" if origin.delay_reason in _STEADY else "its own"
     before = seconds(origin.operator_delay_ms) if origin.operator_delay_ms else own
     return Intent(
-        (SetDelay(origin.origin, to_ms),),
+        (orders.SetDelay(origin.origin, to_ms),),
         f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
-        (SetDelay(origin.origin, origin.operator_delay_ms),),
+        (orders.SetDelay(origin.origin, origin.operator_delay_ms),),
         back=f"delay of {host_of(origin.origin)} back to {before}",
     )
 
@@ -303,13 +285,13 @@ def toggle_jobs(jobs: Sequence[JobView]) -> Intent | None:
 def pause_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Pauses those of the jobs that are neither paused nor aborted; None when there is none."""
     names = tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0)
-    return steered(PAUSE_JOBS, names, _jobs(names))
+    return steered(orders.PAUSE_JOBS, names, _jobs(names))
 
 
 def resume_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Takes the pause off those of the jobs that are paused and not aborted; None when there is none."""
     names = tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0)
-    return steered(RESUME_JOBS, names, _jobs(names))
+    return steered(orders.RESUME_JOBS, names, _jobs(names))
 
 
 def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
@@ -330,9 +312,9 @@ def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
 def _changed_jobs(jobs: Sequence[JobView], field: str, numbers: Sequence[int | None], change: str) -> Intent:
     what, former = f"{field} of {_jobs(tuple(job.job for job in jobs))}", [getattr(job, field) for job in jobs]
 
-    def commands(values: Sequence[int | None]) -> tuple[SetJob, ...]:
+    def commands(values: Sequence[int | None]) -> tuple[orders.SetJob, ...]:
         given = (dict[str, Any]({field: -1 if value is None else value}) for value in values)
-        return tuple(SetJob(job.job, **one) for job, one in zip(jobs, given, strict=True))
+        return tuple(orders.SetJob(job.job, **one) for job, one in zip(jobs, given, strict=True))
 
     before = _limit_word(former[0]) if len(set(former)) == 1 else "what they were"
     return Intent(commands(numbers), f"{what}: {change}", commands(former), back=f"{what} back to {before}")

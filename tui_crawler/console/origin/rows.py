@@ -138,8 +138,8 @@ def state_lines(
     if history.refused:
         lines += ["", heading("Links refused")]
     for one in history.refused[:_REFUSED_SHOWN]:
-        words = f"{count(one.count).rjust(LABEL - 2)}  {one.reason.replace('_', ' ')}"
-        lines.append((Styled(words), Styled(f"  {one.sample_url}", "faint")))
+        number, reason = count(one.count).rjust(LABEL - 2), Styled(one.reason.replace("_", " "))
+        lines.append((Styled(f"{number}  "), reason, Styled(f"  {one.sample_url}", "faint")))
     if past.contract is not None:
         lines += ["", *contract_lines(past.contract, view, now, zone, keys)]
     return lines

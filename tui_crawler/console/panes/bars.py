@@ -81,9 +81,10 @@ class FooterBar(Bar, can_focus=False):
         self._zones: tuple[Zone, ...] = ()
 
     def tell(self, crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]]) -> None:
-        """Shows `crumbs` (raw text) and `keys`: action id, key and label."""
-        self._crumbs, self._keys = tuple(crumbs), tuple(keys)
-        self.lay_out()
+        """Show `crumbs` (raw text) and `keys`: action id, key and label. Lay out nothing when they are the same."""
+        before, self._crumbs, self._keys = (self._crumbs, self._keys), tuple(crumbs), tuple(keys)
+        if before != (self._crumbs, self._keys):
+            self.lay_out()
 
     def lines_for(self, size: Size) -> Sequence[Line]:
         """What fits, and where the keys are that can be clicked."""

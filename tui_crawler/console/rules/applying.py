@@ -102,7 +102,7 @@ class Applying:
         def answered(chosen: object) -> None:
             if not isinstance(chosen, Intent) or self.under_way or session.draft != draft:
                 return
-            newer, latest = session.overtaken, self._screen.impact
+            newer, latest = session.overtaken, self._screen.counting.news
             if newer is not None:
                 self.offer(draft, newer)
             elif latest is not None and has_outgrown(news, latest):
@@ -147,7 +147,8 @@ class Applying:
         that was changed since it was handed in, which no version has."""
         session = self._screen.session
         if self._handed_in is None:
-            if not (session.moot and session.holds):
+            reading = session.reading
+            if not session.moot or reading is None or not same_rules(now.policies, reading.policies):
                 return False
             words = f"ruleset {now.ruleset_id} says what the draft said: it has ended"
             self._screen.console.tell("rules", words, "muted")

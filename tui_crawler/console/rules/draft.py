@@ -206,10 +206,6 @@ class DraftSession:
         """Take what the draft says."""
         self.reading = self.last_reading = reading
 
-    def drop(self) -> None:
-        """Forget the draft."""
-        self.draft = self.reading = None
-
     @property
     def dirty(self) -> bool:
         """Whether something is drafted, be it wrong."""
@@ -249,9 +245,3 @@ class DraftSession:
         """Whether a newer version has all that the draft changed."""
         newer, draft = self.overtaken, self.draft
         return newer is not None and draft is not None and self.dirty and draft.is_in(newer)
-
-    @property
-    def holds(self) -> bool:
-        """Whether a newer version says what the draft says."""
-        newer, reading = self.overtaken, self.reading
-        return newer is not None and reading is not None and same_rules(newer.policies, reading.policies)

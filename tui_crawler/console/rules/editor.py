@@ -21,11 +21,12 @@ from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
 from tui_crawler.console.rules.draft import DraftSession, RuleDraft, Start, counted_changes
 from tui_crawler.console.rules.editor_program import EditedText, edited_text, editor_program
-from tui_crawler.console.rules.impact import Counting, ImpactNews
+from tui_crawler.console.rules.impact import Counting
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines
 from tui_crawler.console.rules.queries import RULES, RulesInForce, writer_of
 from tui_crawler.console.rules.reading_screen import RuleReadingScreen
@@ -71,12 +72,12 @@ class RuleEditorScreen(RuleReadingScreen):
     def __init__(self, rule_queries: RuleQueries, job: str, start: Start) -> None:
         """`job` empty: that of the newest run."""
         super().__init__()
-        self.reads = (self._counts,)
+        self._writer = PaneReading(self._ask_writer)
+        self.reads = (self._counts, self._writer)
         self.session = DraftSession(job)
         self._start: Start | None = start
-        self._writers: dict[Ask[Any], Any] = {}
         self._applying = Applying(self)
-        self._counting = Counting(self, rule_queries, self._count_heard)
+        self.counting = Counting(self, rule_queries, self._count_heard)
         self._found = 0
 
     def body(self) -> Iterable[Widget]:
@@ -92,7 +93,7 @@ class RuleEditorScreen(RuleReadingScreen):
 
     def on_unmount(self) -> None:
         super().on_unmount()
-        self._counting.close()
+        self.counting.close()
 
     @property
     def in_force(self) -> RulesInForce | None:
@@ -105,17 +106,18 @@ class RuleEditorScreen(RuleReadingScreen):
             return drafted or EMPTY
         return draft.base.policies.with_exclusions(self.added)
 
+    def _ask_writer(self) -> Ask[int] | None:
+        draft = self.session.draft
+        return writer_of(draft.base.job, draft.base.ruleset_id) if draft and self.session.undoes_base else None
+
     def wants(self) -> tuple[Ask[Any], ...]:
         """The rules in force and what they refused; of a draft that undoes its base, the action that wrote that."""
-        draft = self.session.draft
-        writer = (writer_of(draft.base.job, draft.base.ruleset_id),) if draft and self.session.undoes_base else ()
-        return (*super().wants(), RULES, *writer)  # not what view 4 asks for first: that would be no news
+        return (*super().wants(), RULES)  # not what view 4 asks for first: that would be no news
 
     def take(self, shot: Snapshot) -> None:
         """Begin the draft; later notice whether another version is in force."""
         super().take(shot)
         in_force, session = RULES.found_in(shot), self.session
-        self._writers |= shot.parts
         if in_force is None or in_force == session.in_force:
             return
         before, excluded = session.overtaken, session.added
@@ -149,13 +151,13 @@ class RuleEditorScreen(RuleReadingScreen):
         if self._applying.under_way:
             return action_id.startswith("rule.") or action_id in _STILL or _leaves(action_id)
         counts = self.session.dirty and self.session.overtaken is None
-        return action_id == "rules.apply" and counts and not self._counting.is_fresh
+        return action_id == "rules.apply" and counts and not self.counting.is_fresh
 
     def postpone(self, action_id: str, argument: str) -> bool:
         """Let an action wait; for applying, what became known since the last count is counted."""
         waits = super().postpone(action_id, argument)
         if waits and action_id == "rules.apply":
-            self._counting.freshen()
+            self.counting.freshen()
         return waits
 
     def give_up(self) -> None:
@@ -167,7 +169,7 @@ class RuleEditorScreen(RuleReadingScreen):
     def tick(self) -> None:
         """What was handed in is not waited for without end."""
         self._applying.tick()
-        self._counting.follow()
+        self.counting.follow()
         self._show_impact_title()
         super().tick()
 
@@ -217,7 +219,7 @@ class RuleEditorScreen(RuleReadingScreen):
 
     def _taken(self, *, at_once: bool = False) -> None:
         """The text is another one: its impact is counted."""
-        if self.session.draft != self._counting.asked:
+        if self.session.draft != self.counting.asked:
             self._count(at_once=at_once)
         self._show_impact()
         self.show_entry()
@@ -226,10 +228,10 @@ class RuleEditorScreen(RuleReadingScreen):
     def _count(self, *, at_once: bool) -> None:
         if (draft := self.session.draft) is not None:
             wait_s = 0 if at_once else min(_PAUSE_S + len(draft.text) / _CHARACTERS_A_SECOND, _LONGEST_PAUSE_S)
-            self._counting.ask(draft, wait_s)
+            self.counting.ask(draft, wait_s)
 
     def _count_heard(self) -> None:
-        news = self._counting.news
+        news = self.counting.news
         if news is None:
             return
         if news.reading is not None and self.session.reading is not news.reading:
@@ -250,10 +252,10 @@ class RuleEditorScreen(RuleReadingScreen):
 
     def _show_impact(self) -> None:
         self._show_impact_title()
-        self._impact.show(impact_lines(self.session.dirty, self.impact, self.key_names))
+        self._impact.show(impact_lines(self.session.dirty, self.counting.news, self.key_names))
 
     def _show_impact_title(self) -> None:
-        heading, age, news = "Impact", "", self.impact
+        heading, age, news = "Impact", "", self.counting.news
         if news is not None and news.preview is not None:
             heading = f"Impact on {plural(news.preview.known, 'known URL')}"
         if news is not None and news.over and not news.counts_nothing:
@@ -301,18 +303,9 @@ class RuleEditorScreen(RuleReadingScreen):
         return entry_lines(entry, self.hits_line(entry, draft.base))
 
     @property
-    def impact(self) -> ImpactNews | None:
-        """What is known of the impact of the draft."""
-        return self._counting.news
-
-    @property
     def takes_back(self) -> int:
         """The id of the action that applying the draft takes back; 0: none."""
-        draft = self.session.draft
-        if draft is None or not self.session.undoes_base:
-            return 0
-        writer = self._writers.get(writer_of(draft.base.job, draft.base.ruleset_id), 0)
-        return writer if isinstance(writer, int) else 0
+        return self._writer.value or 0
 
     def situation(self) -> Situation:
         session = self.session
@@ -361,7 +354,7 @@ class RuleEditorScreen(RuleReadingScreen):
         if draft is not None and newer is not None:
             self._applying.offer(draft, newer)
         elif draft is not None:
-            self._applying.apply(draft, self.impact)
+            self._applying.apply(draft, self.counting.news)
 
     def leave(self) -> None:
         """From the text to the impact; from there away, after asking when something is drafted."""
@@ -391,7 +384,7 @@ class RuleEditorScreen(RuleReadingScreen):
         self.app.push_screen(ConfirmScreen(question), answered)
 
     def _close(self) -> None:
-        self.session.drop()
+        self.session.draft = self.session.reading = None
         if self.app.screen is self:
             self.app.pop_screen()
 

@@ -20,7 +20,6 @@ from tui_crawler.domain.rules.ruleset import change_between
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import ImpactCount, RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.rules.preview import Preview
@@ -107,26 +106,23 @@ class _Superseded(Exception):
 
 
 class Counting:
-    """What one part of a screen has counted: what was asked for last, and the `news` of it. Its thread begins with the
-    first question."""
+    """What one part of a screen has counted: what was asked for last, and the `news` of it. A thread counts, which
+    begins with the first question."""
 
     def __init__(self, screen: ConsoleScreen, rule_queries: RuleQueries, hears: Callable[[], object]) -> None:
         """`hears` is called in the loop of the screen, when the news is other."""
-        self._screen, self._hears = screen, hears
+        self._screen, self._rule_queries, self._hears = screen, rule_queries, hears
+        self._clock = screen.console.clock
         self.asked: CountedChange = ()
         self.news: ImpactNews | None = None
-        self._under_way = False
+        self._under_way = self._begun = False
         self._pause: Timer | None = None
-
-        def deliver(news: ImpactNews) -> None:
-            with suppress(RuntimeError):  # the screen's loop has ended
-                screen.call_later(self._heard, news)
-
-        def begin(run: Callable[[], None]) -> None:
-            screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
-
-        self._counter = ImpactCounter(rule_queries, screen.console.clock, deliver, begin)
-        self.close = self._counter.close
+        self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
+        # of the thread
+        self._counted: CountedChange = ()
+        self._reading: DraftReading | None = None
+        self._count: ImpactCount | None = None
+        self._timing = Timing()
 
     def ask(self, asked: CountedChange, wait_s: float = 0) -> None:
         """Count this, nothing else; of the question before is nothing known. Without entries nothing is counted."""
@@ -134,9 +130,13 @@ class Counting:
         if self._pause is not None:
             self._pause.stop()
         if wait_s:
-            self._pause = self._screen.set_timer(wait_s, lambda: self._counter.ask(asked))
+            self._pause = self._screen.set_timer(wait_s, lambda: self._put(asked, "all"))
         else:
-            self._counter.ask(asked)
+            self._put(asked, "all")
+
+    def close(self) -> None:
+        """End the thread (from any thread)."""
+        self._inbox.put(None)
 
     @property
     def over(self) -> bool:
@@ -149,22 +149,28 @@ class Counting:
         news = self.news
         if news is None or not news.over:
             return False
-        return news.counts_nothing or news.timing.is_fresh(self._screen.console.clock.mono_ms())
+        return news.counts_nothing or news.timing.is_fresh(self._clock.mono_ms())
 
     def freshen(self) -> None:
         """Something is to be decided: what became known since is counted now."""
         if self.news is not None and not self.is_fresh:
-            self._count(self.news.timing.for_decision())
+            self._go_on(self.news.timing.for_decision())
 
     def follow(self) -> None:
         """Count what became known since, so often that it takes a small part of the time."""
         if self.news is not None and self.news.over and not self.news.counts_nothing:
-            self._count(self.news.timing.due(self._screen.console.clock.mono_ms()))
+            self._go_on(self.news.timing.due(self._clock.mono_ms()))
 
-    def _count(self, extent: Extent) -> None:
+    def _go_on(self, extent: Extent) -> None:
         if extent and not self._under_way:
             self._under_way = True
-            self._counter.ask(self.asked, extent)
+            self._put(self.asked, extent)
+
+    def _put(self, asked: CountedChange, extent: Extent) -> None:
+        self._inbox.put((asked, extent))
+        if not self._begun and asked != ():
+            self._begun = True
+            self._screen.run_worker(self._run, name="impact", group="impact", thread=True, exit_on_error=False)
 
     def _heard(self, news: ImpactNews) -> None:
         """Take what was counted; what was known before stays until a later count is over."""
@@ -173,40 +179,12 @@ class Counting:
             self._under_way = not news.over
             self._hears()
 
+    def _deliver(self, news: ImpactNews) -> None:
+        with suppress(RuntimeError):  # the screen's loop has ended
+            self._screen.call_later(self._heard, news)
 
-class ImpactCounter:
-    """Counts in a thread of its own, only what was asked for last."""
-
-    def __init__(
-        self,
-        rule_queries: RuleQueries,
-        clock: ConsoleClock,
-        deliver: Callable[[ImpactNews], object],
-        begin: Callable[[Callable[[], None]], object],
-    ) -> None:
-        """`begin` calls what it is given in a thread, in which `deliver` is called then."""
-        self._begin_thread, self._begun = begin, False
-        self._rule_queries, self._clock, self._deliver = rule_queries, clock, deliver
-        self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
-        self._asked: CountedChange = ()
-        self._reading: DraftReading | None = None
-        self._count: ImpactCount | None = None
-        self._timing = Timing()
-
-    def ask(self, asked: CountedChange, extent: Extent = "all") -> None:
-        """Counts this now, nothing else; what was counted before may go on with what is new. Without
-        entries there is nothing to be counted."""
-        self._inbox.put((asked, extent))
-        if not self._begun and asked != ():
-            self._begun = True
-            self._begin_thread(self.run)
-
-    def close(self) -> None:
-        """Ends the thread (from any thread)."""
-        self._inbox.put(None)
-
-    def run(self) -> None:
-        """Counts until closed. Blocking."""
+    def _run(self) -> None:
+        """Count until closed, only what was asked for last. Blocking."""
         while True:
             wanted = self._inbox.get()
             while wanted is not None and not self._inbox.empty():
@@ -214,13 +192,12 @@ class ImpactCounter:
             if wanted is None:
                 return
             asked, extent = wanted
-            if asked is not self._asked or extent == "all":
-                self._asked, self._count = asked, None
-                self._reading = None
+            if asked is not self._counted or extent == "all":
+                self._counted, self._count, self._reading = asked, None, None
             if asked != ():
-                self._go_on(asked)
+                self._count_now(asked)
 
-    def _go_on(self, asked: CountedChange) -> None:
+    def _count_now(self, asked: CountedChange) -> None:
         begun, told = self._clock.mono_ms(), 0
 
         def progress(known: int) -> None:

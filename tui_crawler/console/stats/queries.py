@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
 from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, asks, reads
+from tui_crawler.text.columns import Relation
 from tui_crawler.text.format import count
-from tui_crawler.text.relations.refused import by_reason
+from tui_crawler.text.relations.actions import ACTIONS
+from tui_crawler.text.relations.limbo import LIMBO
+from tui_crawler.text.relations.refused import REFUSED, by_reason
+from tui_crawler.text.relations.runs import RUNS
+from tui_crawler.text.relations.stashes import STASHES
+from tui_crawler.text.relations.validations import VALIDATIONS
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.operator_view import JobView, LimboView, StashView, ValidationTotals
@@ -56,14 +62,31 @@ def exit_counts_of(reports: OriginReports, now: int, origin: str = "") -> tuple[
 
 
 JOBS_ASK = reads(LedgerReports.jobs, COUNTER_MS)()
-LEDGER_ASKS: Mapping[str, Ask[Any]] = {
-    "refused": Ask(lambda reports, _: by_reason(reports.refused("")), every_ms=RARE_MS),
-    "limbo": Ask(lambda reports, _: reports.limbo(0), by_time=True),
-    "stashes": Ask(lambda reports, now, _asked: LedgerCount(now, reports.stashes()), (0,), ONCE_MS),
-    "validation": Ask(_checked, (0,), ONCE_MS),
-    "runs": Ask(lambda reports, _: reports.runs(RUNS_SHOWN), every_ms=RARE_MS),
-    "actions": Ask(lambda reports, _: reports.actions(ACTIONS_SHOWN)),
+
+
+@dataclass(frozen=True, slots=True)
+class StatsTable:
+    """A table that the pane at the bottom shows: its title, its relation, what is read for it, and of which `span` it
+    is."""
+
+    title: str
+    relation: Relation[Any]
+    ask: Ask[Any]
+    span: str = ""
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is counted only when one asks: it takes a while."""
+        return self.ask.every_ms == ONCE_MS
+
+
+_EVER = "in all runs"
+STATS_TABLES: Mapping[str, StatsTable] = {
+    "refused": StatsTable("Refused links", REFUSED, Ask(lambda of, _: by_reason(of.refused("")), (), RARE_MS), _EVER),
+    "limbo": StatsTable("Limbo", LIMBO, Ask(lambda of, _: of.limbo(0), by_time=True), "now"),
+    "stashes": StatsTable("Stashes", STASHES, Ask(lambda of, now, _: LedgerCount(now, of.stashes()), (0,), ONCE_MS)),
+    "validation": StatsTable("Validation", VALIDATIONS, Ask(_checked, (0,), ONCE_MS)),
+    "runs": StatsTable("Runs", RUNS, Ask(lambda of, _: of.runs(RUNS_SHOWN), (), RARE_MS)),
+    "actions": StatsTable("Actions of operators", ACTIONS, Ask(lambda of, _: of.actions(ACTIONS_SHOWN))),
 }
-"""What is read for each of the ledgers."""
-COUNTED = frozenset(name for name, ask in LEDGER_ASKS.items() if ask.every_ms == ONCE_MS)
-"""Ledgers that are counted only when one asks: it takes a while."""
+"""The tables of the pane at the bottom, by their words for the command line."""

@@ -1,9 +1,8 @@
-"""The statistics as relations: exit codes, busiest origins, and the tables of the pane at the bottom. Pure."""
+"""The statistics as relations: exit codes and busiest origins. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,6 @@ from tui_crawler.console.urls.cells import host_cell
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.columns import Column, Kind, Relation
-from tui_crawler.text.relations.actions import ACTIONS
-from tui_crawler.text.relations.limbo import LIMBO
-from tui_crawler.text.relations.refused import REFUSED
-from tui_crawler.text.relations.runs import RUNS
-from tui_crawler.text.relations.stashes import STASHES
-from tui_crawler.text.relations.validations import VALIDATIONS
 from tui_crawler.text.shown import Show
 from tui_crawler.text.sparkline import bar
 
@@ -34,27 +27,6 @@ ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "byte
 """What the origins are ordered by, field and word."""
 SPANS: dict[str, str] = {"requests": "in all runs", "bytes": "in all runs", "failed": "as they stand"}
 """What is counted by the field of an order of origins."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatsTable:
-    """A table that the pane at the bottom shows: its word for the command line, its title, its relation, and of which
-    `span` it is."""
-
-    name: str
-    title: str
-    relation: Relation[Any]
-    span: str = ""
-
-
-STATS_TABLES: tuple[StatsTable, ...] = (
-    StatsTable("refused", "Refused links", REFUSED, span="in all runs"),
-    StatsTable("limbo", "Limbo", LIMBO, span="now"),
-    StatsTable("stashes", "Stashes", STASHES),
-    StatsTable("validation", "Validation", VALIDATIONS),
-    StatsTable("runs", "Runs", RUNS),
-    StatsTable("actions", "Actions of operators", ACTIONS),
-)
 
 
 def exits_of(counts: Sequence[ExitCountView], *, brief: bool = False) -> Relation[ExitCountView]:

@@ -29,8 +29,8 @@ from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats import queries
-from tui_crawler.console.stats.queries import COUNTED, LEDGER_ASKS, LedgerCount
-from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, STATS_TABLES, busiest, exits_of, top_origins
+from tui_crawler.console.stats.queries import STATS_TABLES, LedgerCount, StatsTable
+from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, busiest, exits_of, top_origins
 from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import host_of
@@ -54,40 +54,40 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     """Shows one ledger; only that one is read."""
 
     def __init__(self) -> None:
-        super().__init__(STATS_TABLES[0].relation, id="ledger", classes="pane")
-        self._at = 0
+        self.ledger = next(iter(STATS_TABLES))
+        """The word of the table that is shown."""
+        super().__init__(self._entry.relation, id="ledger", classes="pane")
         self._asked = 0
         self.reading = PaneReading(lambda: self.wanted, self._show)
 
     @property
-    def name_shown(self) -> str:
-        """The ledger that is shown, by its word."""
-        return STATS_TABLES[self._at].name
+    def _entry(self) -> StatsTable:
+        return STATS_TABLES[self.ledger]
 
     @property
     def wanted(self) -> Ask[Any]:
-        name = self.name_shown
-        return replace(LEDGER_ASKS[name], about=(self._asked,)) if name in COUNTED else LEDGER_ASKS[name]
+        ask = self._entry.ask
+        return replace(ask, about=(self._asked,)) if self._entry.counted else ask
 
     def turn_to(self, name: str) -> bool:
         """Shows another ledger: the one named, or the next one; what must be counted is counted anew.
 
         False when there is none of that name.
         """
-        names = [ledger.name for ledger in STATS_TABLES]
+        names = list(STATS_TABLES)
         if name and name not in names:
             return False
-        self._at = names.index(name) if name else (self._at + 1) % len(names)
-        self._asked += self.name_shown in COUNTED
+        self.ledger = name or names[(names.index(self.ledger) + 1) % len(names)]
+        self._asked += self._entry.counted
         self.await_rows()
-        self.set_relation(STATS_TABLES[self._at].relation)
+        self.set_relation(self._entry.relation)
         if (value := self.reading.value) is not None:
             self._show(value)
         return True
 
     def count_again(self) -> None:
         """Counts what must be counted: what is shown, or the stashes."""
-        self.turn_to(self.name_shown if self.name_shown in COUNTED else "stashes")
+        self.turn_to(self.ledger if self._entry.counted else "stashes")
 
     @property
     def url(self) -> str:
@@ -109,7 +109,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
 
     def titles(self) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
-        ledger, words = STATS_TABLES[self._at], STATS_TABLES[self._at].title
+        ledger, words = self._entry, self._entry.title
         value, keys = self.reading.value, self.console.appearance.key_names
         words += f" · {count(self.row_count)}" if self.row_count else ""
         words += f" · {ledger.span}" if ledger.span else ""
@@ -121,7 +121,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
 
     @property
     def shows_runs(self) -> bool:
-        return STATS_TABLES[self._at].relation is RUNS
+        return self._entry.relation is RUNS
 
     def _show(self, value: Any) -> None:
         run = self.console.live_state.run
@@ -277,16 +277,17 @@ class StatsScreen(RowsScreen):
 
     def chosen(self) -> Mapping[str, str]:
         """By what the origins are ordered, and the ledger, unless it is one that takes long to count."""
-        ledger = self._ledger.name_shown
+        ledger = self._ledger.ledger
+        first = ledger == next(iter(STATS_TABLES))
         return {
             "origins by": self._order if self._order != ORDERS[0][0] else "",
-            "ledger": "" if ledger in (STATS_TABLES[0].name, *COUNTED) else ledger,
+            "ledger": "" if first or STATS_TABLES[ledger].counted else ledger,
         }
 
     def choose(self, words: Mapping[str, str]) -> None:
         order, ledger = words.get("origins by", ""), words.get("ledger", "")
         self._order = order if order in self._names else self._order
-        if ledger and ledger not in COUNTED:
+        if ledger in STATS_TABLES and not STATS_TABLES[ledger].counted:
             self._ledger.turn_to(ledger)
         self.show_titles()
 

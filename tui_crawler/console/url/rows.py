@@ -199,10 +199,6 @@ class LinkLine:
         return path_of(link.from_url if self.inward else link.to_url, self.origin).removeprefix("https://")
 
 
-def _seen(at: int, _line: LinkLine, present: Present) -> Cell:
-    return Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone))
-
-
 LINKS: Relation[LinkLine] = Relation(
     key=lambda line: line.number,
     nothing="it holds no links",
@@ -214,7 +210,9 @@ LINKS: Relation[LinkLine] = Relation(
         Column("text", "TEXT", shown.plain("faint"), 20, 4, min_width=12, value=lambda line: line.end.link.text),
         Column("exit", "EXIT", shown.by_value(lambda code: exit_cell(code) if code else Styled("not tried", "faint")),
                16, 1, min_width=12, kind="name", value=lambda line: line.end.exit_code),
-        Column("seen", "SEEN", _seen, 16, 6, min_width=8, value=lambda line: line.end.link.first_seen_at),
+        Column("seen", "SEEN",
+               lambda at, _, present: Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone)),
+               16, 6, min_width=8, value=lambda line: line.end.link.first_seen_at),
         Column("note", "", shown.plain("warning"), 8, 5, value=lambda line: "nofollow" * line.end.link.nofollow),
     ),
 )  # fmt: skip

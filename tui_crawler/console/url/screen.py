@@ -55,8 +55,10 @@ class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
 
         super().__init__(window, FIRST_LINKS, lambda end: end.after, show)
         self._inward, self.words = inward, "Links to it" if inward else "Links from it"
-        name, nothing = ("url-inlinks", "no link to it is known") if inward else ("url-outlinks", LINKS.nothing)
-        self.table = CrawlTable(LINKS, placeholder=nothing, id=name, classes="pane")
+        if inward:
+            self.table = CrawlTable(LINKS, placeholder="no link to it is known", id="url-inlinks", classes="pane")
+        else:
+            self.table = CrawlTable(LINKS, id="url-outlinks", classes="pane")
 
     def show(self, detail: PageDetail, moment: Present) -> None:
         """Shows the window; `detail` knows how many links there are."""

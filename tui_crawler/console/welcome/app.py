@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -34,18 +35,8 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
 from tui_crawler.console.theme import DARK, LIGHT
+from tui_crawler.console.welcome import first_step
 from tui_crawler.console.welcome.actions import WELCOME
-from tui_crawler.console.welcome.first_step import (
-    Cancelled,
-    FirstStep,
-    FolderFound,
-    FoundFile,
-    FromConfiguration,
-    FromDatabase,
-    FromDemo,
-    FromSeeds,
-    StartFolder,
-)
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
@@ -59,39 +50,31 @@ _WHO_HINT = "e.g. my-project-crawler (for https://example.net/why)"
 _NAMELESS = f"⚠ empty: it goes out as {UNCONFIGURED_USER_AGENT}"
 
 
-def _about(found: FoundFile) -> Cell:
+def _about(found: first_step.FoundFile) -> Cell:
     return Styled(found.about, "muted") if found.usable else Styled(f"✗ {found.about}", "warning")
 
 
-FILES: Relation[FoundFile] = Relation(
+FILES: Relation[first_step.FoundFile] = Relation(
     key=lambda found: found.name,
     columns=(
         Column("name", "", shown.plain(), 30, min_width=12),
         Column("about", "", shown.by_record(_about), None, 1),
     ),
 )
-ART: tuple[Line, ...] = (
-    (Styled("       ╭── ", "faint"), Styled("✓", "ok"), Styled(" ──┬── ", "faint"), Styled("✓", "ok")),
-    (
-        Styled("◆", "accent bold"),
-        Styled(" ─────┼── ", "faint"),
-        Styled("✓", "ok"),
-        Styled("   ╰── ", "faint"),
-        Styled("▶", "active"),
-        Styled(" ── ", "faint"),
-        Styled("○", "muted"),
-    ),
-    (Styled("       ╰── ", "faint"), Styled("◷", "waiting"), Styled(" ───── ", "faint"), Styled("○", "muted")),
+_ROLES = {"◆": "accent bold", "✓": "ok", "▶": "active", "◷": "waiting", "○": "muted"}
+_DRAWN = ("       ╭── ✓ ──┬── ✓", "◆ ─────┼── ✓   ╰── ▶ ── ○", "       ╰── ◷ ───── ○")
+ART: tuple[Line, ...] = tuple(
+    tuple(Styled(part, _ROLES.get(part, "faint")) for part in re.split("([◆✓▶◷○])", line) if part) for line in _DRAWN
 )
 """A seed and what is found from it."""
 ART_WIDTH = 25
 _NAMED = 3
 
 
-def ways(found: FolderFound | None) -> dict[str, tuple[str, bool]]:
+def ways(found: first_step.FolderFound | None) -> dict[str, tuple[str, bool]]:
     """Return what each way to begin is about, and whether it is possible; None: the folder was not read yet."""
 
-    def files(kind: str, of: Sequence[FoundFile], none: str) -> str:
+    def files(kind: str, of: Sequence[first_step.FoundFile], none: str) -> str:
         names = ", ".join(one.name for one in of[:_NAMED]) + (" …" if len(of) > _NAMED else "")
         return f"{plural(len(of), kind)} here: {names}" if of else none
 
@@ -115,10 +98,10 @@ class StepDialog(Dialog):
     """A dialog that checks a step in a thread while it stays open, and gives the step when nothing is wrong."""
 
     LEFT_BY_CLICK = False
-    threshold: StartFolder
+    threshold: first_step.StartFolder
 
     @abstractmethod
-    def step(self) -> FirstStep | None:
+    def step(self) -> first_step.FirstStep | None:
         """Return the step that is typed; None: it is not yet one."""
 
     def begin(self) -> None:
@@ -126,7 +109,7 @@ class StepDialog(Dialog):
         if (step := self.step()) is not None:
             self.run_worker(self._check(step), group="check", exclusive=True, exit_on_error=False)
 
-    async def _check(self, step: FirstStep) -> None:
+    async def _check(self, step: first_step.FirstStep) -> None:
         try:
             problems = await asyncio.to_thread(self.threshold.check, step)
         except Exception as error:  # whatever a file does must not end the console
@@ -154,7 +137,7 @@ class StepDialog(Dialog):
 class FirstSeedsScreen(StepDialog, AddScreen):
     """Gives FromSeeds, or the draft that the dialog shows the next time."""
 
-    def __init__(self, threshold: StartFolder, draft: Draft) -> None:
+    def __init__(self, threshold: first_step.StartFolder, draft: Draft) -> None:
         super().__init__(draft[0], ())
         self._user_agent, self.threshold = draft[1], threshold
 
@@ -188,8 +171,12 @@ class FirstSeedsScreen(StepDialog, AddScreen):
     def _warn(self, user_agent: str) -> None:
         self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
 
-    def step(self) -> FirstStep | None:
-        return FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip()) if self.seeds.urls else None
+    def step(self) -> first_step.FirstStep | None:
+        return (
+            first_step.FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip())
+            if self.seeds.urls
+            else None
+        )
 
     def action_add(self) -> None:
         self.begin()
@@ -206,14 +193,16 @@ class FileScreen(StepDialog):
     ]
 
     def __init__(
-        self, make: type[FromConfiguration | FromDatabase], found: FolderFound, threshold: StartFolder
+        self,
+        make: type[first_step.FromConfiguration | first_step.FromDatabase],
+        found: first_step.FolderFound,
+        threshold: first_step.StartFolder,
     ) -> None:
         """`make` is the step of a path; the files that were found are offered, others can be typed."""
         super().__init__()
-        loads = make is FromConfiguration
+        loads, self._make, self.threshold = make is first_step.FromConfiguration, make, threshold
         self._heading, self._verb = ("Load a configuration", "Load") if loads else ("Open a crawl", "Open")
         self._files = found.configurations if loads else found.databases
-        self._make, self.threshold = make, threshold
 
     def compose(self) -> ComposeResult:
         """The files that were found, a path, what is wrong with it, and the buttons."""
@@ -231,27 +220,23 @@ class FileScreen(StepDialog):
 
     def on_mount(self) -> None:
         """Offer the files; without any a path is typed at once."""
-        if not self._files:
-            self.query_one(Input).focus()
-            return
-        table = self.query_one(CrawlTable)
-        table.fill(self._files, Present(), cursor="first")
-        table.focus()
+        if self._files:
+            self.query_one(CrawlTable).fill(self._files, Present(), cursor="first")
+        self.query_one(CrawlTable if self._files else Input).focus()
 
-    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted | CrawlTable.RowSelected) -> None:
         event.stop()
         self.query_one(Input).value = str(event.key)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        event.stop()
-        self.query_one(Input).value = str(event.key)
+        self.on_crawl_table_row_highlighted(event)
         self.begin()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
         (self.begin if event.button.id == "begin" else self.action_cancel)()
 
-    def step(self) -> FirstStep | None:
+    def step(self) -> first_step.FirstStep | None:
         path = self.query_one(Input).value.strip()
         return self._make(path) if path else None
 
@@ -274,9 +259,8 @@ class WayRow(Lines, can_focus=True):
         self.possible = possible
         key, name, rest = ("accent bold", "strong bold", "muted") if possible else ("faint", "muted", "faint")
         letter = key_name(self.action.keys.partition(",")[0]).ljust(_KEY_WIDTH - 1)
-        self.show(
-            [(Styled(f" {letter}", key), Styled(self.action.label, name)), Styled(" " * _KEY_WIDTH + about, rest)]
-        )
+        head = Styled(f" {letter}", key), Styled(self.action.label, name)
+        self.show([head, Styled(" " * _KEY_WIDTH + about, rest)])
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
@@ -340,7 +324,7 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
 
     on_screen_resume = on_resize  # the size may be another one
 
-    def show_found(self, found: FolderFound | None) -> None:
+    def show_found(self, found: first_step.FolderFound | None) -> None:
         """Show what is in the folder."""
         for action_id, (about, possible) in ways(found).items():
             self._row(action_id).tell(about, possible)
@@ -356,7 +340,7 @@ _LOOK_S = 0.5
 _CRASHED = 3  # the exit status of what could not run
 
 
-class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
+class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
     """The welcome. `run_to_end` runs it."""
 
     TITLE = "tui-crawler"
@@ -369,19 +353,19 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         Binding("ctrl+q", "leave", "Quit", show=False, priority=True),
     ]
 
-    def __init__(self, threshold: StartFolder) -> None:
+    def __init__(self, threshold: first_step.StartFolder) -> None:
         """Makes it; the folder is looked into when the first picture stands."""
         super().__init__()
         dress(self, DARK.name)
         self.threshold = threshold
-        self.found: FolderFound | None = None
+        self.found: first_step.FolderFound | None = None
         self._draft: Draft = ("", "")
         self._restore_signals: Callable[[], None] = lambda: None
 
-    def run_to_end(self) -> FirstStep | Cancelled:
+    def run_to_end(self) -> first_step.FirstStep | first_step.Cancelled:
         """Runs it until something was chosen (blocking)."""
         answer = self.run()
-        return Cancelled(_CRASHED) if answer is None else answer
+        return first_step.Cancelled(_CRASHED) if answer is None else answer
 
     def get_default_screen(self) -> Screen[None]:
         """The ways to begin."""
@@ -400,7 +384,9 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         try:
             self.found = await asyncio.to_thread(self.threshold.look)
         except Exception as error:  # whatever lies in a folder must not end the console
-            self.found = FolderFound(configurations=(FoundFile(".", failure_words(error), usable=False),))
+            self.found = first_step.FolderFound(
+                configurations=(first_step.FoundFile(".", failure_words(error), usable=False),)
+            )
         for screen in self.screen_stack:
             if isinstance(screen, WelcomeScreen) and is_ready(screen):
                 screen.show_found(self.found)
@@ -409,16 +395,15 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
 
     def choose(self, action_id: str) -> None:
         """Begin in the way of this action."""
-        found = self.found or FolderFound()
+        found = self.found or first_step.FolderFound()
         match action_id:
             case "welcome.add":
                 self.push_screen(FirstSeedsScreen(self.threshold, self._draft), self._answered)
-            case "welcome.load":
-                self.push_screen(FileScreen(FromConfiguration, found, self.threshold), self._answered)
-            case "welcome.open":
-                self.push_screen(FileScreen(FromDatabase, found, self.threshold), self._answered)
+            case "welcome.load" | "welcome.open":
+                make = first_step.FromConfiguration if action_id == "welcome.load" else first_step.FromDatabase
+                self.push_screen(FileScreen(make, found, self.threshold), self._answered)
             case "welcome.demo":
-                self.exit(FromDemo())
+                self.exit(first_step.FromDemo())
             case _:
                 self.leave()
 
@@ -427,12 +412,12 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         if isinstance(answer, tuple):
             self._draft = answer
         elif answer is not None:
-            self.exit(cast("FirstStep", answer))
+            self.exit(cast("first_step.FirstStep", answer))
 
     def leave(self, exit_status: int = 0) -> None:
         """Leaves without having begun."""
         self.terminal_leaving()
-        self.exit(Cancelled(exit_status))
+        self.exit(first_step.Cancelled(exit_status))
 
     action_leave = leave
 
@@ -440,11 +425,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
 
     def action_step_back(self) -> None:
         """Closes a dialog, with what was typed kept; leaves where there is none."""
-        top = self.screen
-        if isinstance(top, StepDialog):
-            top.action_cancel()
-        else:
-            self.leave()
+        (self.screen.action_cancel if isinstance(self.screen, StepDialog) else self.leave)()
 
     def action_next_theme(self) -> None:
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name

@@ -12,7 +12,7 @@ from tui_crawler.domain.record import replace
 from tui_crawler.domain.records.worker import WorkerState
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import ABSENT, date_time, duration, size
-from tui_crawler.text.relations.workers import end_words, session_mark, worker_mark
+from tui_crawler.text.relations.workers import end_words, process_mark
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -49,7 +49,7 @@ _MEANS = {
 
 def worker_lines(one: WorkerView, zone: tzinfo, now: int) -> list[Line]:
     """A worker at `now` (epoch ms)."""
-    mark, since, lasted = worker_mark(one.state), date_time(one.started_at, zone), duration(now - one.started_at)
+    mark, since, lasted = process_mark(one), date_time(one.started_at, zone), duration(now - one.started_at)
     leads = "carries out what operators ask for" if one.leads else ""
     only = " · takes no other jobs" if one.matchonly else ""
     disk = f" · {size(one.free_bytes)} of disk free" if one.free_bytes else ""
@@ -63,7 +63,7 @@ def worker_lines(one: WorkerView, zone: tzinfo, now: int) -> list[Line]:
 
 def session_lines(one: SessionView, zone: tzinfo, now: int) -> list[Line]:
     """A process at `now` (epoch ms) that does not crawl, or not any more."""
-    mark, lasted = session_mark(one), duration((one.ended_at or now) - one.started_at)
+    mark, lasted = process_mark(one), duration((one.ended_at or now) - one.started_at)
     what = "carries out what operators ask for while nobody crawls" if not one.ended_at else ""
     if one.ended_at:
         what = f"{date_time(one.ended_at, zone)}: {end_words(one)}"

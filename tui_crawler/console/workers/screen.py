@@ -71,9 +71,9 @@ class WorkersScreen(RowsScreen):
         return self._read_sessions.value or ()
 
     def show_live(self) -> None:
-        """Show who crawls, and who has: when that was read, and once a second as it goes by time."""
+        """Show who crawls, and who has, when that was read; once a second where only heartbeats grow older."""
         clock, workers, sessions = self.console.clock, self._workers, self._sessions
-        here = workers, sessions, clock.mono_ms() // 1_000
+        here = workers, sessions, 0 if workers else clock.mono_ms() // 1_000
         if not self.has_read or here == self._shown:
             return
         self._shown = here

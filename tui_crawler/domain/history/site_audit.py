@@ -291,13 +291,11 @@ def politeness(origins: Sequence[OriginAudit], counts: Mapping[str, Sequence[int
     """The broken promises, and the proof by origin: those with broken promises first, then those asked most. `counts`
     are the requests of each in spans of time."""
     worst = sorted(origins, key=lambda one: (-one.violations - one.overlaps, -one.requests, one.origin))[:LISTED]
-    findings = [each for one in worst for each in one.findings][:LISTED]
-    names = [column.name for column in SECTIONS["violations"].columns]
-    told = [[getattr(each, name) for name in names] for each in findings]
-    yield "violations", told, sum(one.violations + one.overlaps for one in origins)
-    gaps = [(one.min_gap_ms, one.promised_ms, one.violations, one.overlaps) for one in worst]
-    asked = [(one.origin, one.requests, counts[one.origin]) for one in worst]
-    yield "politeness", [(*each, *gap) for each, gap in zip(asked, gaps, strict=True)], len(origins)
+    told = attrgetter(*(column.name for column in SECTIONS["violations"].columns))
+    findings = [told(each) for one in worst for each in one.findings][:LISTED]
+    yield "violations", findings, sum(one.violations + one.overlaps for one in origins)
+    gaps = attrgetter("min_gap_ms", "promised_ms", "violations", "overlaps")
+    yield "politeness", [(one.origin, one.requests, counts[one.origin], *gaps(one)) for one in worst], len(origins)
 
 
 def chains(redirects: Iterable[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:

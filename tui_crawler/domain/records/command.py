@@ -213,11 +213,11 @@ class MoveOrigins:
 
 
 WorkerCommand = SteerWorkers | TagWorker | MoveOrigins
+QueueCommand = SetJob | SteerJobs | ApplyRules | StashPages | UnstashPages | SetDripfeed | ReclaimPages | LoadSegment
 
 Command = (
     PauseOrigins | ResumeOrigins | StopOrigins | AddSeeds | RetryPages | TopUpPatience | SetDelay | RefetchRobots
-    | Exclude | SetJob | SteerJobs | ApplyRules | StashPages | UnstashPages | SetDripfeed | ReclaimPages | ProbeUrls
-    | LoadSegment | WorkerCommand
+    | Exclude | ProbeUrls | QueueCommand | WorkerCommand
 )  # fmt: skip
 
 Names = tuple[str, ...]

@@ -26,8 +26,7 @@ def note(transaction: Transaction, event: ActivityEvent, message: str, origin_id
 
 
 def note_finish(transaction: Transaction, origin_id: int, reason: str) -> None:
-    """That an origin has finished its run; not a second time when it has asked for nothing since the first, as one that
-    has looked for work in vain."""
+    """Note that an origin has finished its run; not a second time without any request since the first."""
     run_id = newest_run(transaction)
     told = transaction.one(_newest_finish, {"origin_id": origin_id, "run_id": run_id})
     if told is not None and told[1] == reason:

@@ -29,10 +29,9 @@ _TODO = (Page.id, Page.job, Url.href, *columns(Page, _PAGE), *columns(Document, 
 def candidates(
     transaction: Transaction, claim: Claim, origin: str, now: int, limit: int, first_fill: bool
 ) -> Candidates:
-    """Up to `limit` pages in the order (nice + attempts, not_before, age) over all jobs; seeds come first in the
-    first fill of a run. Pages of jobs that are held, or not taken by this session, are none of them. What is left of a
-    todo list that was loaded in part comes before all else, whole.
-    """
+    """Return up to `limit` pages in the order (nice + attempts, not_before, age) over all jobs; seeds come first in the
+    first fill of a run. Pages of held jobs, or of jobs that this session does not take, are left out. The rest of a
+    todo list that was loaded in part comes before all else."""
     row = transaction.one(_origin_id, {"origin": clean(origin)})
     if row is None:
         return Candidates(())
@@ -62,8 +61,8 @@ def candidates(
 def awake(
     transaction: Transaction, claim: Claim, origins: Sequence[str], now: int, jobs: Container[int] | None = None
 ) -> tuple[str, ...]:
-    """Those of `origins` that have a page which a fill would find at `now` (epoch ms), told by indices alone. `jobs`:
-    a fill for these jobs (ids), for another worker."""
+    """Those of `origins` with a page for a fill at `now` (epoch ms), by indices alone; `jobs` (ids): for another
+    worker."""
     due, rows = _due_bounds(claim, now), job_rows(transaction)
     free = [job for job in rows if (job.is_free(claim) if jobs is None else not job.held and job.job_id in jobs)]
     left = list(dict.fromkeys(clean(origin) for origin in origins))
@@ -91,10 +90,8 @@ def _listed_pages(transaction: Transaction, claim: Claim, origin_id: int, most: 
 
 
 def todo_page(row: Row, tries: int) -> TodoPage:
-    """A row of `todo_query`. A done page that is due starts again: all its tries, no pattern, no force (G).
-
-    Validators count only while the stored document is what the page last gave, and its body is still there.
-    """
+    """A row of `todo_query`. A done page that is due starts again: all its tries, no pattern, no force (G). Validators
+    count only while the stored document is what the page last gave, and its body is still there."""
     page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, sitemap, *content = row
     contentful_at, stored_at, etag, last_modified, body, _, external, ignores, claim = content[:9]
     if remaining == 0:
@@ -144,8 +141,8 @@ def _best(
 
 
 def _any_held(transaction: Transaction, claim: Claim, jobs: Sequence[JobRow], values: Mapping[str, int]) -> bool:
-    """Whether pages wait of jobs that an operator has paused; those of an aborted job wait for nothing.
-    Those of jobs that this session does not take wait for other workers, and for no order of an operator."""
+    """Whether pages of jobs wait that an operator has paused, not those of aborted jobs or of jobs for other
+    workers."""
     for job in jobs:
         if job.state().paused and claim.takes(job.tag):
             of_job = {**values, "job_id": job.job_id}
@@ -178,8 +175,7 @@ def _due_choice(origin: Any = None) -> Any:
 
 
 def _best_of(choice: Any, priority: Any) -> Build:
-    """What builds a query of the best pages by an index alone; what else is needed of them is looked up for those
-    only."""
+    """What builds a query of the best pages by an index alone; the rest is looked up for those only."""
     best = _Choice.select(_Choice.id).where(choice & _IS_NOW)
     best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
     return builds(todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO)))

@@ -1,10 +1,8 @@
-"""Counts that are kept, not counted: of jobs, of runs, and of exit codes per origin, run and minute; single
-numbers by name; and the pulse: what attempts come to by minute and hour, and what a process measures of itself, once a
-minute with its heartbeat.
+"""Counts that are kept: of jobs, runs, and exit codes per origin, run and minute; single numbers by name; and the
+pulse: what attempts come to by minute and hour, and what a process measures of itself with its heartbeat.
 
-Each row of the pulse belongs to one session, which alone writes it: what it has counted so far is known
-(`Memory.counts`) and the row is replaced. What was rolled back is read again.
-"""
+Only its own session writes a row of the pulse: what it has counted is known (`Memory.counts`) and the row is replaced.
+What was rolled back is read again."""
 
 from __future__ import annotations
 
@@ -51,8 +49,7 @@ def tally_of(
 
 @dataclass(slots=True)
 class CounterChanges:
-    """How the counters of origins change, by their ids: those of their pages, how many new pages each gets, and how
-    many leave its todo list."""
+    """How the counters of origins change, by id: of their pages, of new pages, of pages that leave the todo list."""
 
     changes: defaultdict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
     added: Counter[int] = field(default_factory=Counter)
@@ -114,11 +111,6 @@ def forget_minutes(transaction: Transaction) -> None:
     transaction.run(_forget_minutes, {"before": transaction.now // MINUTE_MS - 2 * RECENT_MINUTES})
 
 
-def forget_runs(transaction: Transaction, claim: Claim) -> None:
-    """Takes away the exit counts of runs before the newest; the log itself keeps every attempt."""
-    transaction.run(_forget_runs, {"run_id": claim.run_id})
-
-
 def mark(transaction: Transaction, name: str) -> int:
     """The number kept under a name, 0 when there is none."""
     row = transaction.one(_find_mark, {"name": name})
@@ -170,8 +162,7 @@ def _stored(transaction: Transaction, key: tuple[int, int, int, int]) -> PulseCo
 
 
 def measure(transaction: Transaction, claim: Claim, lag_ms: int, commit_ms: int, commit_jobs: int) -> bool:
-    """Keeps what a session has measured of itself since the last time; the first one in a minute looks at the crawl.
-    True."""
+    """Keep what a session has measured of itself; the first one in a minute looks at the crawl, too. True."""
     at = transaction.now - transaction.now % MINUTE_MS
     seen: tuple[Any, ...] = (None,) * len(_OF_CRAWL)
     if transaction.one(_any_gauge, {"at": at}) is None:
@@ -214,4 +205,3 @@ def _keep_gauge(size: int) -> Any:
 _find_pulse = reads(_KEY, *_SUMS)
 _keep_pulse = upserts(_KEY, _SUMS)
 _forget_minutes = builds(ExitMinute.delete().where(ExitMinute.minute < slot("before")))
-_forget_runs = builds(ExitCount.delete().where(ExitCount.run_id < slot("run_id")))

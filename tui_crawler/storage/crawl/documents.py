@@ -85,8 +85,7 @@ _COMPRESSOR = _Compressor()
 
 
 def pack(document: DocumentRecord) -> bytes | None:
-    """The compressed body (zstd) of a document; None when it has none to store. To ask whether the same is stored
-    already would take half as long."""
+    """The compressed body (zstd) of a document, None without one. To ask whether it is stored takes half as long."""
     return None if document.body is None else _COMPRESSOR.compress(document.body)
 
 
@@ -96,12 +95,9 @@ def store_documents(
     again: Sequence[int],
     keeper: Keeper,
 ) -> None:
-    """Replaces the documents of pages as a whole, with their validations and data blocks; a body that nothing refers
-    to any more goes.
-
-    Each comes with what `pack` answered before the transaction began, and its time (epoch ms). `again`: the pages that
-    may have had one.
-    """
+    """Replace the documents of pages, with their validations and data blocks; remove bodies without any reference. Each
+    comes with what `pack` returned before the transaction, and its time (epoch ms). `again`: pages that may have had
+    one."""
     former = {row[0]: row[1:] for row in transaction.all_among(_former, again)}
     if keeper.keeps and former:
         again_stored = (one for one, _, _ in documents if one.page_id in former)
@@ -140,8 +136,8 @@ def waiting_documents(transaction: Transaction) -> list[WaitingDocument]:
 
 
 def store_second_reading(transaction: Transaction, document: WaitingDocument, found: Reading | None) -> None:
-    """Stores what validators and data rules say of a document that waits, unless another has come in its place; None:
-    they came to no end, and are not asked again."""
+    """Store what validators and data rules say of a waiting document, unless it was replaced; None: they did not
+    finish."""
     said = _validation_values(found.validation if found else None, transaction.now)
     values = dict(zip(_VALIDATION.split(), said, strict=True))
     values |= {"page_id": document.page_id, "sha256": document.sha256}
@@ -166,8 +162,7 @@ def drop_document(transaction: Transaction, page_id: int) -> None:
 
 
 def store_links(transaction: Transaction, found: Sequence[LinkRow], again: Sequence[int], keeper: Keeper) -> None:
-    """Stores the links of pages (`link_rows`); those of pages that may have had some (`again`) are replaced by their
-    difference: kept ones keep when they were first seen (G)."""
+    """Store links (`link_rows`); pages that may have had some (`again`) keep when a link was first seen (G)."""
     if again:
         stored = {row[:5]: row[5] for row in transaction.all_among(_links_of, again)}
         kept = {row[:5] for row in found}
@@ -196,8 +191,8 @@ def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -
 
 
 def link_rows(page_id: int, links: Iterable[FoundLink], to_urls: Iterable[int], at: int) -> list[LinkRow]:
-    """The links of a page by kind and target (`to_urls`: the ids of theirs), for `store_links`; the first of several to
-    one target counts."""
+    """The links of a page by kind and target (`to_urls`: their ids), for `store_links`; the first to one target
+    counts."""
     found: dict[tuple[str, int], LinkRow] = {}
     for (link_kind, _, text, nofollow), to_url in zip(links, to_urls, strict=True):
         key = kind, _ = _KINDS[link_kind], to_url

@@ -1,13 +1,11 @@
 """What a run changes is kept as it was: pages, the links taken from them, robots.txt. So two runs can be compared.
 
-A page that a run finds as it was costs nothing. One that it changes, or crawls for the first time, gets a row of what
-it was before, once in a run: the state after run R is that in the first row of a later run, else that of the page
-itself. A body that such a row names is not dropped. The first run of a database has nothing to keep, nor has any with
-`storage.keep_runs: 1`.
+A page that a run changes, or crawls for the first time, gets a row of what it was before, once in a run: the state
+after run R is that in the first row of a later run, else that of the page itself. A body that such a row names is not
+dropped. The first run of a database keeps nothing, nor does any with `storage.keep_runs: 1`.
 
-What is too old goes in pieces, each a transaction: a run that keeps nothing any more is marked first, so that whoever
-comes next goes on where a purge was killed.
-"""
+Old rows are purged in pieces, each a transaction: a run that keeps nothing any more is marked first, so that another
+process can continue a purge that was killed."""
 
 from __future__ import annotations
 
@@ -73,8 +71,7 @@ def drop_body(transaction: Transaction, sha256: str) -> None:
 
 
 class Keeper:
-    """Keeps what the attempts of one transaction are about to change; nothing where its run keeps nothing. Each method
-    is called before what it names is changed."""
+    """Keeps what attempts are about to change, if their run keeps anything. Call each method before its change."""
 
     __slots__ = ("_run_id", "_transaction", "keeps")
 
@@ -92,8 +89,7 @@ class Keeper:
             self._transaction.run_among(_copy_pages, page_ids, self._run_id)
 
     def links(self, page_ids: Sequence[int], gone: Sequence[Row]) -> None:
-        """Pages whose links change, and the links that go (page, kind, URL, nofollow, text, first seen). What they led
-        to may now be named by no page."""
+        """Pages whose links change, and the links that go (page, kind, URL, nofollow, text, first seen)."""
         if not self.keeps or not page_ids:
             return
         self._transaction.run_among(_copy_relinked, page_ids, self._run_id)

@@ -1,7 +1,5 @@
-"""How URLs become pages. Depth is the length of the shortest discovery path (B): a shorter path lowers all below it.
-
-New ones are queued, known ones keep the lower nice and depth (B), forced ones run again (G).
-"""
+"""How URLs become pages. New ones are queued, known ones keep the lower nice and depth (B), forced ones run again (G).
+Depth is the length of the shortest discovery path (B): a shorter path lowers all below it."""
 
 from __future__ import annotations
 
@@ -139,10 +137,8 @@ def queue_pages(
     ids: Mapping[int, int],
     known: Mapping[int, Known] | None = None,
 ) -> tuple[Counter[str], CounterChanges]:
-    """Queue pages; return how many new ones each origin got, and how the counters are to be moved.
-
-    `ids` are URL ids by hash, `known` the pages known among them, where that was asked already.
-    """
+    """Queue pages; return how many new ones each origin got, and how the counters are to be moved. `ids` are URL ids by
+    hash, `known` the known pages among them if they were read already."""
     wanted, moves, counts = _merged(pages), CounterChanges(), Counter[str]()
     if not wanted:
         return counts, moves
@@ -277,13 +273,12 @@ def _find_again(
 
 
 def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage, max_depth: int | None) -> Known:
-    """The lower of both, and the newer `lastmod`; a page does not become a sitemap, nor a sitemap a page.
+    """Keep the lower of both, and the newer `lastmod`; a page does not become a sitemap, nor a sitemap a page.
 
-    A forced find of a page that is done runs it again, once in a run (G); so does a new `lastmod` that is later than
-    its last crawl, and the find of a sitemap. So does the first find in the crawl of one that was only checked until
-    now, and a chain of redirects that comes back with other cookies. A `lastmod` that comes after its page was
-    considered in this run is left for the next run.
-    """
+    A forced find of a page that is done runs it again, once in a run (G); so does a new `lastmod` later than its last
+    crawl, the find of a sitemap, the first find of a page that was only checked, and a chain of redirects that comes
+    back with other cookies. A `lastmod` that comes after its page was considered in this run is left for the next
+    run."""
     depth = min(page.depth, wanted.depth)
     done = page.status == PageStatus.READY and not page.attempts_remaining
     is_first = page.ignored_run != claim.run_id

@@ -1,12 +1,11 @@
 """Jobs (B): which there are, whose pages a session may crawl, and what the configuration and operators change of them.
-
-A job that is paused, aborted, or of a tag that the session does not take has no page on a todo list.
-"""
+A job that is paused, aborted, or of a tag that the session does not take has no page on a todo list."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import peewee
@@ -42,11 +41,9 @@ _STEERED: dict[str, ActivityEvent] = {
 
 @dataclass(frozen=True, slots=True)
 class JobRow(JobState):
-    """A job as it is stored, in the order of `_COLUMNS`: as a run holds it, and what is kept beside.
-
-    `resumed_concurrency` is None unless an operator has paused the job; -1 stands for no limit. `attempted` counts
-    pages that were ever attempted, so that there can be pages due only where it is not 0.
-    """
+    """A job as it is stored, in the order of `_COLUMNS`. `resumed_concurrency` is None unless an operator has paused
+    the job; -1 is no limit. `attempted` counts pages that were ever attempted: only where it is not 0 can pages be
+    due."""
 
     note: str = ""
     resumed_concurrency: int | None = None
@@ -98,11 +95,8 @@ def any_job(transaction: Transaction) -> int:
 def configure_jobs(
     transaction: Transaction, main: JobPlan, others: Iterable[JobPlan], created_by: str, edited: bool
 ) -> dict[str, int]:
-    """Makes the jobs of a plan; answers their ids by name, that of the run first.
-
-    What the configuration says of a job holds when the job is new or the configuration was `edited`; otherwise what
-    operators have changed stays. An operator's pause and abort stay in any case.
-    """
+    """Make the jobs of a plan; return their ids by name, that of the run first. The configuration counts for a new job,
+    or when it was `edited`; otherwise what operators have changed stays, and their pause and abort stay in any case."""
     ids: dict[str, int] = {}
     rows = {row.name: row for row in job_rows(transaction)}
     nameless = rows.get("") if clean(main.name) not in rows else None
@@ -124,17 +118,14 @@ def configure_jobs(
 
 def hold_back(transaction: Transaction, claim: Claim) -> None:
     """Takes the pages of jobs that this session may not crawl off the todo lists."""
-    unlisted = UnlistedPages()
     for row in job_rows(transaction):
         if not row.is_free(claim):
-            unlisted.take(transaction, row.job_id)
+            unlist(transaction, row.job_id)
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
-    """Changes jobs as an operator asks. Raises NoSuchJob, ValueError; then nothing was changed.
-
-    `queue.origins` counts the pending pages of jobs that were held or let go, or that another depth concerns.
-    """
+    """Change jobs as an operator asks. Raises NoSuchJob, ValueError; then nothing was changed. `queue.origins` counts
+    the pending pages of jobs that were held or released, or that another depth affects."""
     rows = job_rows(transaction)
     if isinstance(command, SetJob):
         old = job_named(rows, command.job) if command.job else next(row for row in rows if row.job_id == claim.job_id)
@@ -150,8 +141,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
         changes = [(old, _steered(old, command.order)) for old in named]
     before: dict[str, dict[str, object]] = {}
     after: dict[str, dict[str, object]] = {}
-    counts: dict[str, int] = {}
-    unlisted = UnlistedPages()
+    counts, unlisted = Counter[str](), set[int]()
     for old, new in changes:
         if old == new:
             continue
@@ -161,34 +151,25 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
         said = ", ".join(f"{key} {before[old.name][key]} -> {after[old.name][key]}" for key in after[old.name])
         note(transaction, event, f"job {old.name}: {said}", run_id=claim.run_id)
         if old.is_free(claim) and not new.is_free(claim):
-            unlisted.take(transaction, old.job_id)
+            unlisted |= unlist(transaction, old.job_id)
         elif old.max_depth != new.max_depth:
-            unlisted.take(transaction, old.job_id, Page.beyond_depth == ONE)
+            unlisted |= unlist(transaction, old.job_id, Page.beyond_depth == ONE)
         if old.is_free(claim) != new.is_free(claim) or old.max_depth != new.max_depth:
-            for origin, count in _pending(transaction, old.job_id):
-                counts[origin] = counts.get(origin, 0) + count
-    queue = QueueChange(tuple(sorted(counts.items())), frozenset(unlisted.pages))
+            counts.update(_pending(transaction, old.job_id))
+    queue = QueueChange(tuple(sorted(counts.items())), frozenset(unlisted))
     return JobChange(job_states(transaction), before, after, queue)
 
 
-@dataclass(slots=True)
-class UnlistedPages:
-    """Pages that have left their todo lists. One that is in flight keeps its place until it is settled."""
-
-    pages: set[int] = field(default_factory=set)
-
-    def take(self, transaction: Transaction, job_id: int, more: Any = None) -> None:
-        """Takes the pages of a job off, or those of them for which `more` holds."""
-        listed = (Page.todo_order > ZERO) & (Page.status == int(PageStatus.READY)) & (Page.job == job_id)
-        if more is not None:
-            listed &= more
-        moves = CounterChanges()
-        for page_id, origin_id in transaction.fetch(Page.select(Page.id, Page.origin).where(listed)):
-            self.pages.add(page_id)
-            moves.unlisted[origin_id] += 1
-        if moves.unlisted:
-            transaction.execute(Page.update({Page.todo_order: 0, Page.ignored_run: 0}).where(listed))
-            move_counters(transaction, job_id, moves)
+def unlist(transaction: Transaction, job_id: int, *which: Any) -> set[int]:
+    """Takes the pages of a job, or those of them for which this holds, off their todo lists; answers which. One that is
+    in flight keeps its place until it is settled."""
+    listed = (Page.todo_order > ZERO, Page.status == int(PageStatus.READY), Page.job == job_id, *which)
+    rows = transaction.fetch(Page.select(Page.id, Page.origin).where(*listed))
+    if rows:
+        transaction.execute(Page.update({Page.todo_order: 0, Page.ignored_run: 0}).where(*listed))
+        moves = CounterChanges(unlisted=Counter(origin_id for _, origin_id in rows))
+        move_counters(transaction, job_id, moves)
+    return {page_id for page_id, _ in rows}
 
 
 def _with(old: JobRow, command: SetJob) -> JobRow:
@@ -244,11 +225,11 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
         move_counters(transaction, old.job_id, change_max_depth(transaction, old.job_id, new.max_depth))
 
 
-def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:
+def _pending(transaction: Transaction, job_id: int) -> dict[str, int]:
     pending = (Page.origin == Origin.id) & (Page.job == job_id) & is_pending(Page)
-    count = Page.select(peewee.fn.COUNT(peewee.SQL("1"))).where(pending)
+    count = Page.select(peewee.fn.COUNT(ONE)).where(pending)
     rows = transaction.fetch(Origin.select(Origin.origin, count).where(Origin.participates == 1))
-    return [(origin, number) for origin, number in rows if number]
+    return {origin: number for origin, number in rows if number}
 
 
 def _add(transaction: Transaction, plan: JobPlan, created_by: str) -> int:

@@ -50,12 +50,9 @@ _LONG = 10_000  # characters of a list of seeds, of which the journal keeps no m
 
 
 def add_seeds(transaction: Transaction, claim: Claim, pages: Sequence[NewPage], job_name: str) -> tuple[int, ...]:
-    """Adds seeds to a live run; answers which (hashes) are now to be crawled and are on no todo list, in their order.
-    `job_name` empty: the job of the run. Raises NoSuchJob.
-
-    Known pages come along when they have tries left, when they are due, or when they are forced (G). Of a job that
-    is held, or that this session does not take, none comes along.
-    """
+    """Add seeds to a live run; return which (hashes) are now to be crawled and are on no todo list, in their order.
+    `job_name` empty: the job of the run. Raises NoSuchJob. Known pages are included when they have tries left, are due,
+    or are forced (G); none of a job that is held, or that this session does not take."""
     job_id = jobs.job_id_of(transaction, claim, job_name)
     seeds = {page.url_hash: page if page.seed else replace(page, seed=True) for page in pages}
     for origin in dict.fromkeys(page.origin for page in seeds.values()):
@@ -91,8 +88,7 @@ def _free_job(transaction: Transaction, claim: Claim, job_id: int) -> jobs.JobRo
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
-    """Changes jobs, and lets pages out of their stashes in the place of those that another depth took away. Raises
-    NoSuchJob, ValueError; then nothing was changed."""
+    """Change jobs; let pages out of stashes for those beyond the depth now. Raises NoSuchJob, ValueError."""
     change = jobs.change_job(transaction, claim, command)
     counts = stashes.drip_all(transaction, claim) + Counter(dict(change.queue.origins))
     return replace(change, queue=replace(change.queue, origins=tuple(sorted(counts.items()))))
@@ -131,8 +127,7 @@ def waiting_actions(
 
 
 def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, tuple[PendingAction, ...]]:
-    """The rows after `after_id` that were carried out without an error, up to the first that still waits; and the id
-    of the last one looked at."""
+    """The rows after `after_id` carried out without error, up to the first that waits; the id of the last one read."""
     last = after_id
     actions: list[PendingAction] = []
     for action_id, at, who, name, command, applied_at, error in transaction.all(_later, {"after_id": after_id}):
@@ -146,8 +141,7 @@ def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, t
 
 
 def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) -> None:
-    """Writes into the journal what became of actions; one that takes another one back marks that when it was carried
-    out without an error."""
+    """Write results of actions into the journal; one that undoes another marks that, unless it failed."""
     for result in results:
         action = {"operator_action_id": result.action_id}
         said = {name: clean(getattr(result, name)) for name in ("before", "after", "error")}

@@ -103,22 +103,15 @@ def find(transaction: Transaction, origin: str) -> OriginRow | None:
 
 def ensure(transaction: Transaction, origin: str) -> OriginRow:
     """The same; an unknown origin gets a row that takes no part in the run."""
-    return find(transaction, origin) or insert(transaction, origin)
-
-
-def insert(transaction: Transaction, origin: str) -> OriginRow:
-    """A row for an origin that has none, which takes no part in the run."""
-    row = transaction.one(_insert, {"origin": clean(origin), "change": transaction.change})
-    if row is None:
-        raise LookupError(origin)
-    return OriginRow(row[0])
+    if (row := find(transaction, origin)) is not None:
+        return row
+    ((origin_id,),) = transaction.all(_insert, {"origin": clean(origin), "change": transaction.change})
+    return OriginRow(origin_id)
 
 
 def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str, *, afresh: bool | None = None) -> None:
-    """The origin takes part in the run from now on, in the hands of this session (of none among several workers).
-
-    `joined`: seed, added or external. `afresh` None: it starts afresh unless it took part already.
-    """
+    """Let an origin take part in the run, held by this session (by none among several workers). `joined`: seed, added
+    or external. `afresh` None: it starts afresh unless it took part already."""
     values = {"joined": joined, "session_id": None if claim.shared else claim.session_id, "shared": int(claim.shared)}
     transaction.run(_join, {"origin_id": row.id, "change": transaction.change, **values})
     if not row.participates:
@@ -137,12 +130,9 @@ def _start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> Non
 
 
 class OriginChange(NamedTuple):
-    """What is written of an origin: its state, and by how much its counters change.
-
-    `last` is the attempt that the overview shows as its last one; without one, what is in flight stays so. A robots.txt
-    that was answered does not take the place of a page there. robots.txt is written apart, but for when it is due
-    again, which an operator may change.
-    """
+    """What is written of an origin: its state, and by how much its counters change. `last` is the attempt that the
+    overview shows as its last one; without it, `in_flight` stays. An answered robots.txt does not replace a page there.
+    robots.txt is written apart, except when it is due again, which an operator may change."""
 
     row: OriginRow
     record: OriginRecord

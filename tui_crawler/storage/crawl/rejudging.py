@@ -1,8 +1,6 @@
-"""Pages that were refused without a request, after a change of what refused them.
-
-Only a page whose verdict is another one now goes back into the queue, where the next run judges it; one that waits
-there since an earlier change and is refused as it was leaves it again. So a change that is taken back leaves no trace.
-"""
+"""Pages that were refused without a request, after a change of what refused them. Only a page whose verdict is another
+one now goes back into the queue, where the next run judges it; one that waits there since an earlier change and is
+refused as before leaves it again. So a change that is taken back leaves no trace."""
 
 from __future__ import annotations
 
@@ -46,8 +44,7 @@ def are_many(transaction: Transaction) -> bool:
 
 
 def foresee(transaction: Transaction, rejudgements: Mapping[int, Rejudgement]) -> Verdicts:
-    """What a change does to the pages of jobs that are refused now, for a later `judge_again`. Judging takes most of
-    its time, and needs no transaction."""
+    """What a change does to the pages that are refused now, for a later `judge_again`. It needs no transaction."""
     found: dict[int, dict[int, Effect]] = {}
     after, number = 0, 0
     while number < _MOST_FORESEEN and (rows := transaction.all(_refused, {"after": after, "limit": _WINDOW})):
@@ -67,12 +64,10 @@ def judge_again(
     robots: bool = False,
     foreseen: Verdicts | None = None,
 ) -> dict[int, int]:
-    """Looks at the refused pages of jobs, by job; answers how many of which origin (ids) went back into the queue.
-
-    `whole`: also at those that were too long. `robots`: those that robots.txt refused all go back, since it is asked
-    in another name now. `foreseen`: what `foresee` found for the same change. Pages on a todo list, in flight or in a
-    stash are left alone: they are judged before they are crawled.
-    """
+    """Look at the refused pages of jobs, by job; return how many of which origin (ids) went back into the queue.
+    `whole`: also at those that were too long. `robots`: all that robots.txt refused go back, since it is asked in
+    another name now. `foreseen`: what `foresee` found for the same change. Pages on a todo list, in flight or in a
+    stash are left alone: they are judged before they are crawled."""
     moving, back = Moving(), Counter[int]()
     effects = {job_id: each.effect for job_id, each in rejudgements.items()}
     if transaction.fetch(Job.select(Job.id).where(Job.id.in_(list(rejudgements)) & (Job.blocked > 0)).limit(1)):

@@ -1,13 +1,11 @@
 """The tables as they were at a moment of the log, on a connection that only reads the file.
 
 SQLite looks for a name among the TEMP tables first: TEMP views let the log through up to the moment, and TEMP tables
-hold what is changed in place (origins, pages, jobs, runs, counts), made from the log. So every report answers as
-of then. A move brings them from one moment to another: what the attempts in between have touched is made anew, or
-everything, where these are many. Nothing of it is in the memory of this process but SQLite's cache: TEMP tables lie in
-a file of their own that goes with the connection.
+hold what is changed in place (origins, pages, jobs, runs, counts), made from the log. So every report shows that
+moment. A move goes from one moment to another: what the attempts in between have touched is made again, or everything
+if these are many. TEMP tables are in a file of their own, which goes with the connection.
 
-What no log keeps is as the file has it now: docs/replay.md.
-"""
+What no log keeps is as the file has it now: docs/replay.md."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
@@ -155,8 +153,7 @@ WHERE error = '' AND applied_at > 0 AND applied_at <= ? ORDER BY applied_at, id"
 
 @dataclass(frozen=True, slots=True)
 class ReplayPlace:
-    """Where the tables stand: the last page known at the moment, the origins that a request was under way to, the run,
-    and how far the journal was carried out."""
+    """Where the tables are: the last page known, the origins with a request under way, the run, the journal's end."""
 
     moment: ReplayMoment = ReplayMoment()
     page_id: int = 0
@@ -168,8 +165,7 @@ class Move:
     """One move. `carry_out` does it."""
 
     def __init__(self, execute: Execute, here: ReplayPlace | None, to: ReplayMoment, page_id: int, number: int) -> None:
-        """`here` None: nothing is made yet. `page_id`: the last page known at the moment `to`; `number` is greater with
-        each move."""
+        """`here` None: nothing is made yet. `page_id`: the last page known at `to`; `number` grows with each move."""
         self._execute, self._to, self._page_id, self._number = execute, to, page_id, number
         steps = 0 if here is None else abs(to.attempt_id - here.moment.attempt_id)
         self._anew = here is None or steps > max(_FEW, to.attempt_id)
@@ -326,8 +322,7 @@ class Move:
         return {"patience": patience, "politeness": self._politeness, "delay_ms": delay_ms, "delay_reason": ""}
 
     def _robots(self, row: dict[str, Any]) -> dict[str, Any]:
-        """What was known of robots.txt; where that was fetched again since, its text and how long it holds are those of
-        now."""
+        """What was known of robots.txt; if it was fetched again since, its text and lifetime are those of now."""
         if row["robots_fetched_at"] <= self._to.at:
             return {}
         found = self._one(_ROBOTS, row, robots=f"{row['origin']}/robots.txt")
@@ -432,7 +427,7 @@ class ReplayedTables:
     """The tables as of then. Used in one thread."""
 
     def __init__(self, reader: ReplayedReader, run_id: int | None = None) -> None:
-        """`run_id`: of which run the log is gone through; None: from the first entry to the last."""
+        """`here` None: nothing is made yet. `page_id`: the last page known at `to`; `number` grows with each move."""
         self._reader = reader
         self._run_id = run_id
         self._stand: ReplayPlace | None = None

@@ -147,8 +147,8 @@ def window(transaction: Transaction, named: RetrySelection, cursor: Cursor) -> t
 
 
 def put_back(transaction: Transaction, claim: Claim, named: RetrySelection, page_ids: Sequence[int]) -> dict[int, int]:
-    """Gives those of the pages that are (still) meant their tries back and takes them off the ignore list; answers how
-    many of which origin (id)."""
+    """Give the pages that are still meant their tries back, off the ignore list; return how many of which origin
+    (id)."""
     require(transaction, claim)
     moving = Moving()
     rows = [row for row in transaction.all_among(_state, page_ids) if named.holds(row)]
@@ -161,8 +161,7 @@ def put_back(transaction: Transaction, claim: Claim, named: RetrySelection, page
 def waiting(
     transaction: Transaction, claim: Claim, named: RetrySelection, page_ids: Sequence[int], others: Iterable[Ranked]
 ) -> list[Ranked]:
-    """Those of the pages that are meant, wait, and may be crawled by this session now: which of them and the `others`
-    come next."""
+    """Of the pages that are meant, wait, and may be crawled by this session, and the `others`: those that come next."""
     free = _free(transaction, claim)
     rows = transaction.all_among(_ranks, page_ids, claim.run_id, transaction.now)
     mine = [(row[9], row[10], row[0], row[2]) for row in rows if row[1] in free and named.holds(row)]
@@ -232,7 +231,8 @@ class Retrying:
     _selection: RetryPages
 
     async def put_back(self) -> tuple[tuple[str, int], ...]:
-        """Puts the pages back; answers how many of which origin. Broken off half way it can be done again."""
+        """Give the pages that are still meant their tries back, off the ignore list; return how many of which origin
+        (id)."""
         counts: Counter[int] = Counter()
         async for named, ids in self._pieces(_PIECE):
             back = partial(put_back, claim=self._claim, named=named, page_ids=ids)

@@ -104,11 +104,9 @@ class SettleJob:
             self.packed = canonicals.pack(self.settle.claim)
 
     def __call__(self, transaction: Transaction) -> Settled:
-        """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored,
-        of an origin whose lease is lost nothing.
-
-        Raises StorageFailure when the database is no longer ours, or the page has moved to another origin.
-        """
+        """Store the attempt. Of a page that another worker has taken only someone_stole_my_work is stored, of an origin
+        whose lease is lost nothing. Raises StorageFailure when the database is no longer ours, or the page has moved to
+        another origin."""
         settle, claim, attempt = self.settle, self.claim, self.settle.attempt
         row = origins.ensure(transaction, settle.origin.origin)
         if not holds(transaction, claim, row.id):
@@ -226,11 +224,9 @@ def mark_in_flight(
 
 
 def _is_taken(transaction: Transaction, claim: Claim, page: PageState, attempt: AttemptRecord) -> bool:
-    """Whether another worker holds the page, or has crawled it since this attempt began (B): it was reclaimed.
-
-    A page without a claim is the normal case of a quick attempt, whose mark nobody waits for. Sessions that ended
-    before this one began cannot have taken anything, whatever the clock said then.
-    """
+    """Whether another worker holds the page, or has crawled it since this attempt began (B): it was reclaimed. A quick
+    attempt has often no claim, as its mark is not waited for. Sessions that ended before this one began cannot have
+    taken anything, whatever the clock said then."""
     if page.status == PageStatus.CLAIMED:
         return page.claimed_by != claim.session_id
     return any(ended_at > attempt.started_at for ended_at in attempts_of_rivals(transaction, claim, [page]).values())
@@ -251,8 +247,7 @@ def _lowered(settle: Settle, page: PageState | None) -> Sequence[NewPage]:
 
 
 def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow, job_id: int) -> Settled:
-    """A late finish: its requests are logged and the gap they ask for is kept, the page and its content stay as they
-    are (B)."""
+    """A late finish: log its requests and keep the gap they ask for; the page and its content stay (B)."""
     stolen, message = ExitCode.someone_stole_my_work, "another worker has taken the page; the result was"
     message = f"{message} {settle.attempt.exit_code.name}"
     attempt = replace(settle.attempt, exit_code=stolen, message=message, new_pages=0, results=())

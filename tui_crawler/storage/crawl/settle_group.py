@@ -1,10 +1,8 @@
-"""Many attempts as one: what a group of plain ones changes goes into the database as one statement a table.
+"""Many attempts as one: what a group of plain ones changes is stored by one statement a table, for speed.
 
-This room is written for speed. What it does is what `SettleJob` does attempt by attempt, which stays the reference
-(tests compare both on random input) and takes whatever is not plain: a page found again by a shorter path, taken by
-another worker, out of a stash, a redirect, robots.txt. Where a statement of a group fails, the writer rolls it back and
-has every attempt stored by itself.
-"""
+`SettleJob`, attempt by attempt, stays the reference (tests compare both on random input) and takes what is not plain: a
+page found again by a shorter path, taken by another worker, out of a stash, a redirect, robots.txt. If a statement of a
+group fails, the writer rolls it back and stores every attempt by itself."""
 
 from __future__ import annotations
 
@@ -67,8 +65,7 @@ def _may_be_plain(one: Settle) -> bool:
 
 @dataclass(slots=True)
 class _Entry:
-    """An attempt of a group with what the database has of its page, the depth of its job (None: no limit) and its
-    origin, and the new pages it brings."""
+    """An attempt of a group with its page, the depth of its job (None: no limit), its origin and its new pages."""
 
     job: SettleJob
     outcome: PageOutcome
@@ -183,7 +180,7 @@ class _Group:
         return list(fresh.values())
 
     def _hrefs(self, entries: Iterable[_Entry]) -> dict[int, str]:
-        """The URLs, by hash, whose ids are not known. Notes the hashes of where the links of attempts lead."""
+        """The URLs, by hash, whose ids are not known; note the hashes of where the links of attempts lead."""
         named, known = dict[int, str](), self._transaction.memory.url_ids
         for entry in entries:
             one = entry.job.settle

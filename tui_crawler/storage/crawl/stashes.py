@@ -1,8 +1,6 @@
-"""Stashes and limbo (B): READY <-> STASHED by name, dripping back a few at a time, and pages claimed for too long.
-
-A stashed page is no candidate and not pending. One that has dripped out keeps the name of its stash, so that it can
-be counted until it is crawled.
-"""
+"""Stashes and limbo (B): READY <-> STASHED by name, dripping back a few at a time, and pages claimed for too long. A
+stashed page is no candidate and not pending. One that has dripped out keeps the name of its stash, to be counted until
+it is crawled."""
 
 from __future__ import annotations
 
@@ -71,10 +69,8 @@ def put_aside(transaction: Transaction, job_id: int, keys: Sequence[int], stash:
 def change_stash(
     transaction: Transaction, claim: Claim, command: StashPages | UnstashPages | SetDripfeed
 ) -> QueueChange:
-    """Carries out a command about a stash; answers how many pages of which origin moved.
-
-    Raises NoSuchJob, and ValueError for a name, an origin, a URL, a pattern or a number that is none.
-    """
+    """Carry out a command about a stash; return how many pages of which origin moved. Raises NoSuchJob, and ValueError
+    for a bad name, origin, URL, pattern or number."""
     stash = clean(command.name)
     if not stash:
         raise ValueError("a stash has a name")
@@ -108,11 +104,9 @@ def change_stash(
 
 
 def drip(transaction: Transaction, claim: Claim, job_id: int, stash: str) -> Counter[str]:
-    """Lets pages out of a stash, oldest first, until as many are READY with tries left as its dripfeed keeps.
-
-    To be called after a page that came out of this stash was settled or refused. It moves the counters of origins
-    and job by itself; answers how many pages of which origin came out.
-    """
+    """Let pages out of a stash, oldest first, until as many are READY with tries left as its dripfeed keeps: after a
+    page that came out of it was settled or refused. Move the counters; return how many pages of which origin came
+    out."""
     moving = MovedPages()
     _top_up(transaction, claim, moving, job_id, stash)
     return moving.counts
@@ -127,11 +121,9 @@ def drip_all(transaction: Transaction, claim: Claim) -> Counter[str]:
 
 
 def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> QueueChange:
-    """Takes pages out of limbo: the URLs named, else all that were claimed more than `older_ms` ago.
-
-    Their tries stay as they are. What this session has in flight is left alone. Raises ValueError without a reason,
-    for a negative age, and for a URL that is none.
-    """
+    """Take pages out of limbo: the URLs named, else all that were claimed more than `older_ms` ago. Their tries stay;
+    what this session has in flight is left alone. Raises ValueError without a reason, for a negative age, and for a bad
+    URL."""
     reason = clean(command.reason).strip()
     if not reason:
         raise ValueError("a reason is needed to reclaim pages")

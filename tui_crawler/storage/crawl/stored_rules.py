@@ -1,5 +1,4 @@
-"""How a stored version of the rules of a job becomes a record: for who writes versions, and for reports, which load
-nothing of what writes."""
+"""How a stored version of the rules of a job becomes a record: for writers and for reports, which load no writer."""
 
 from __future__ import annotations
 

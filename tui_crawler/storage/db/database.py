@@ -111,13 +111,14 @@ def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrad
     """
     settings = settings or OpenSettings()
     state = examine(path, settings)
-    if state is FileState.current or (state is FileState.absent and isinstance(path, Path)):
-        if isinstance(path, PostgresPlace):
-            server_module().open_writable(path, settings).close()  # with the views of this version
-        return None
     if isinstance(path, PostgresPlace):
+        if state is FileState.current:
+            server_module().open_writable(path, settings).close()  # with the views of this version
+            return None
         before, latest = server_module().upgrade_at(path, settings)
         return Upgrade(before, latest, None)
+    if state is not FileState.older:
+        return None
     _check_may_be_written(path)
     with told_of(path), contextlib.closing(_writable(path, settings)) as database:
         database.connect()

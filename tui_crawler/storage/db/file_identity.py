@@ -197,11 +197,16 @@ def _state_of(path: Path, found: tuple[int, ...], latest: int) -> FileState:
     application, version, _ = found
     if application != APPLICATION_ID:
         raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
+    return state_of_version(path, version, latest)
+
+
+def state_of_version(place: DatabasePlace, version: int, latest: int) -> FileState:
+    """Return whether a schema is older or current. Raise NotOurDatabase for a newer one, and an unfinished copy."""
     if version == UNFINISHED > latest:
-        raise unfinished_copy(path)
+        raise unfinished_copy(place)
     if version > latest:
         raise NotOurDatabase(
-            f"{path} has schema {version}, this program knows {latest}: a newer tui-crawler made it; not touched"
+            f"{place} has schema {version}, this program knows {latest}: a newer tui-crawler made it; not touched"
         )
     return FileState.older if version < latest else FileState.current
 

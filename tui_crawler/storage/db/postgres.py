@@ -27,12 +27,12 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from tui_crawler.domain.records.database_place import PostgresPlace
 from tui_crawler.domain.records.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.db.file_identity import FileState
-from tui_crawler.storage.db.open_settings import UNFINISHED, OpenSettings
+from tui_crawler.storage.db.file_identity import FileState, state_of_version
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.db.views import VIEWS, create_views, drop_views
 from tui_crawler.storage.drivers.dialect import server_schema
 from tui_crawler.storage.drivers.driver import CHANNEL, DATABASE_ERRORS, execute, told_of
-from tui_crawler.storage.drivers.faults import ReadOnlyDatabase, storage_failure, unfinished_copy
+from tui_crawler.storage.drivers.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.migrations import migrate, record_as_migrated
 
 _NETWORK: dict[str, Any] = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "keepalives_idle": 5}
@@ -62,6 +62,7 @@ CREATE OR REPLACE FUNCTION substr(TEXT, BIGINT, BIGINT) RETURNS TEXT LANGUAGE SQ
     $$ SELECT substr($1, CAST($2 AS INTEGER), CAST($3 AS INTEGER)) $$;
 """
 """What the texts of reports call as in SQLite."""
+_VIEWS_NOW = int.from_bytes(hashlib.blake2b(repr((VIEWS, _FUNCTIONS)).encode(), digest_size=7).digest())
 
 
 class _Number(Dumper):
@@ -215,8 +216,8 @@ def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> 
     """An open connection. Raises StorageFailure."""
     session = {
         "jit": "off",
-        "idle_in_transaction_session_timeout": f"'{STANDS_STILL_S}s'" if not readonly else "0",
-        "lock_timeout": settings.busy_ms if not readonly else 0,
+        "idle_in_transaction_session_timeout": "0" if readonly else f"'{STANDS_STILL_S}s'",
+        "lock_timeout": 0 if readonly else settings.busy_ms,
         "synchronous_commit": "on",  # a worker that outlives its server must not know more than that
         "default_transaction_read_only": "on" if readonly else "off",
     }
@@ -269,14 +270,14 @@ def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatab
     """
     database = connect(place, settings, readonly=False)
     try:
-        version = version_of(database, place, settings)
-        if version == 0:
+        state = _state_of(database, place, settings)
+        if state is FileState.absent:
             _create(database, settings)
-        elif version < settings.version:
+        elif state is FileState.older:
             upgrade(database, settings)
         elif not execute(database, "SELECT has_table_privilege('meta', 'UPDATE')").fetchone()[0]:
             raise ReadOnlyDatabase(f"this role may only read {place}")
-        elif _number(database, "views") != _views_now():
+        elif _number(database, "views") != _VIEWS_NOW:
             with database.atomic():
                 _make_views(database)
     except BaseException as error:
@@ -290,28 +291,21 @@ def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatab
     return database
 
 
-def version_of(database: PostgresDatabase, place: PostgresPlace, settings: OpenSettings) -> int:
-    """The version of the schema; 0 where there is none. Raises NotOurDatabase, and the driver's errors."""
+def _state_of(database: PostgresDatabase, place: PostgresPlace, settings: OpenSettings) -> FileState:
+    """What the schema is. Raises NotOurDatabase, and the driver's errors."""
     found = execute(database, "SELECT to_regclass('meta'), to_regclass('page')").fetchone()
     if found == (None, None):
-        return 0
+        return FileState.absent
     version = _number(database, "schema") if found[0] else 0
     if not version:
         raise NotOurDatabase(f"{place} is the database of another program; it was not touched")
-    if version == UNFINISHED > settings.version:
-        raise unfinished_copy(place)
-    if version > settings.version:
-        raise NotOurDatabase(f"{place} has schema {version}: a newer tui-crawler made it; not touched")
-    return version
+    return state_of_version(place, version, settings.version)
 
 
 def examine_server(place: PostgresPlace, settings: OpenSettings) -> FileState:
-    """What stands in the database, without changing it. Raises NotOurDatabase, StorageFailure."""
+    """What the database is, without changing it. Raises NotOurDatabase, StorageFailure."""
     with told_of(place), closing(connect(place, settings, readonly=True)) as database:
-        version = version_of(database, place, settings)
-    if not version:
-        return FileState.absent
-    return FileState.older if version < settings.version else FileState.current
+        return _state_of(database, place, settings)
 
 
 def upgrade(database: PostgresDatabase, settings: OpenSettings) -> tuple[int, int]:
@@ -326,7 +320,6 @@ def upgrade(database: PostgresDatabase, settings: OpenSettings) -> tuple[int, in
     drop_views(database)
     migrate(database, settings.migrations)
     with database.atomic():
-        _drop_references(database)
         _make_views(database)
         _keep(database, "schema", latest)
     return before, latest
@@ -336,7 +329,7 @@ def upgrade_at(place: PostgresPlace, settings: OpenSettings) -> tuple[int, int]:
     """The same, by a connection of its own; makes a schema where there is none. Raises NotOurDatabase, StorageFailure,
     too."""
     with told_of(place), closing(connect(place, settings, readonly=False)) as database:
-        if version_of(database, place, settings):
+        if _state_of(database, place, settings) is not FileState.absent:
             return upgrade(database, settings)
         _create(database, settings)
         return 0, _number(database, "schema")
@@ -365,32 +358,22 @@ def _create(database: PostgresDatabase, settings: OpenSettings) -> None:
         if execute(database, "SELECT to_regclass('meta')").fetchone()[0]:
             return
         create_tables(database, indexed=not settings.unfinished)
-        _drop_references(database)
         record_as_migrated(database, settings.migrations)
         _make_views(database)
         _keep(database, "change", 0)
         _keep(database, "schema", settings.version)
 
 
-def _drop_references(database: PostgresDatabase) -> None:
-    found = execute(
-        database,
-        "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
-        " AND connamespace = current_schema()::regnamespace",
-    )
-    for table, name in found.fetchall():
-        execute(database, f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
-
-
 def _make_views(database: PostgresDatabase) -> None:
+    """Make the functions and views; foreign keys that the tables were declared with are dropped."""
+    text = """SELECT conrelid::regclass::text, conname FROM pg_constraint
+        WHERE contype = 'f' AND connamespace = current_schema()::regnamespace"""
+    for table, name in execute(database, text).fetchall():
+        execute(database, f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
     for function in filter(str.strip, _FUNCTIONS.split(";\n")):
         execute(database, function)
     create_views(database)
-    _keep(database, "views", _views_now())
-
-
-def _views_now() -> int:
-    return int.from_bytes(hashlib.blake2b(repr((VIEWS, _FUNCTIONS)).encode(), digest_size=7).digest())
+    _keep(database, "views", _VIEWS_NOW)
 
 
 def _number(database: PostgresDatabase, name: str) -> int:

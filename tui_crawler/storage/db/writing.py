@@ -7,10 +7,11 @@ numbers of changes and ids become visible in their order, and nothing has to be 
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import peewee
 
@@ -35,25 +36,27 @@ class AlreadyStored(Exception):
     """The last COMMIT, whose answer was lost, had been carried out."""
 
 
-class Writing(Protocol):
-    """What a writer asks of its database. Every method raises DATABASE_ERRORS."""
+class Writing:
+    """How a writer's transactions begin and end in its database. Every method raises DATABASE_ERRORS."""
+
+    def __init__(self, database: Any) -> None:
+        self._database = database
 
     def check(self) -> None:
-        """Raises StorageFailure when the file is no longer where it was; a server says so itself."""
-        return
+        """Raise StorageFailure when the file is no longer where it was; a server says so itself."""
 
     def begin(self, *, patient: bool, apart: bool) -> None:
-        """Begins a transaction that writes. Not `patient`: a lock of somebody else's is not waited for. `apart`: jobs
+        """Begin a transaction that writes. Not `patient`: a lock of another writer is not waited for. `apart`: jobs
         are run one by one, since something was refused."""
 
     def number(self, transaction: Transaction) -> None:
-        """Gives a transaction that has begun its number, and its time. Raises AlreadyStored."""
+        """Give a transaction that has begun its number, and its time. Raise AlreadyStored."""
 
     def settle(self) -> None:
-        """Waits for statements that were sent without waiting. Raises what became of any."""
-        return
+        """Wait for statements that were sent without waiting. Raise what became of any."""
 
-    def commit(self) -> None: ...
+    def commit(self) -> None:
+        connection_of(self._database).execute("COMMIT")
 
     @property
     def is_lost(self) -> bool:
@@ -61,9 +64,12 @@ class Writing(Protocol):
         return False
 
     def connect_anew(self) -> None:
-        """Opens the connection again."""
+        """Open the connection again."""
+        self._database.close()
+        self._database.connect()
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self._database.close()
 
 
 def writing_of(database: peewee.Database, place: DatabasePlace, now: Callable[[], int]) -> Writing:
@@ -78,7 +84,7 @@ class FileWriting(Writing):
     """In a file."""
 
     def __init__(self, database: Any, path: Path) -> None:
-        self._database = database
+        super().__init__(database)
         self._place = FilePlace(path)
         self._busy_ms = round(1000 * database.timeout)
         self._pragmas: dict[str, int] = {}  # of this connection
@@ -100,16 +106,9 @@ class FileWriting(Writing):
         row = transaction.one(_next_change, {"name": "change"})
         transaction.change = row[0] if row else 0
 
-    def commit(self) -> None:
-        connection_of(self._database).execute("COMMIT")
-
     def connect_anew(self) -> None:
-        self._database.close()
+        super().connect_anew()
         self._pragmas.clear()
-        self._database.connect()
-
-    def close(self) -> None:
-        self._database.close()
 
 
 class ServerWriting(Writing):
@@ -120,7 +119,7 @@ class ServerWriting(Writing):
     """
 
     def __init__(self, database: peewee.Database, *, at_server: bool) -> None:
-        self._database = database
+        super().__init__(database)
         self._at_server = at_server
         self._mark = f"writer {secrets.token_hex(8)}"
         self._begun = self._committed = self._doubtful = self._transactions = 0
@@ -153,7 +152,7 @@ class ServerWriting(Writing):
 
     def commit(self) -> None:
         try:
-            connection_of(self._database).execute("COMMIT")
+            super().commit()
         except DATABASE_ERRORS:
             self._doubtful = True
             raise
@@ -161,21 +160,13 @@ class ServerWriting(Writing):
 
     @property
     def is_lost(self) -> bool:
-        return self._database.is_closed() or connection_of(self._database).closed
-
-    def connect_anew(self) -> None:
-        self._database.close()
-        self._database.connect()
+        return bool(self._database.is_closed() or connection_of(self._database).closed)
 
     def close(self) -> None:
         """What is left of this writer goes, and of others that were killed."""
         mine = (Meta.name == self._mark) | ((Meta.name % "writer %") & (Meta.value < self._begun - _OLD_MARK))
-        try:
+        with contextlib.suppress(*DATABASE_ERRORS), contextlib.closing(self._database):
             Meta.delete().where(mine).execute(self._database)
-        except DATABASE_ERRORS:
-            pass
-        finally:
-            self._database.close()
 
 
 _next_change = builds(

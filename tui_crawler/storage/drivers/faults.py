@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
@@ -141,11 +142,11 @@ def _said(error: BaseException, code_of: Callable[[BaseException], Any]) -> tupl
     return next((one for one in found if one[0] not in _AFTERMATH), found[0] if found else None)
 
 
+@dataclass(slots=True)
 class SpareDescriptors:
     """A few file descriptors that are kept for SQLite's own files, against the day when others have run out."""
 
-    def __init__(self) -> None:
-        self._kept: list[int] = []
+    _kept: list[int] = field(default_factory=list)
 
     def keep(self) -> None:
         """Takes them, as far as there are any."""

@@ -30,9 +30,7 @@ add_index("url_href", Url, "href")
 
 class Job(Model):
     """A group of pages with its own depth, niceness and rules (B). `max_depth` and `concurrency` NULL: no limit.
-
-    `resumed_concurrency` is what a paused job (concurrency 0) goes back to.
-    """
+    `resumed_concurrency` is what a paused job (concurrency 0) goes back to."""
 
     id: Any = peewee.AutoField()
     name: Any = peewee.TextField(unique=True)
@@ -45,10 +43,8 @@ class Job(Model):
 
 
 class Ruleset(Model):
-    """An immutable version of a job's rules (B). `parent_id` is the version it was made from, 0 for the first.
-
-    `rules` is the JSON of a whole PolicySet; `from_config`: it was read from the configuration.
-    """
+    """An immutable version of a job's rules (B). `parent_id` is the version it was made from, 0 for the first. `rules`
+    is the JSON of a whole PolicySet; `from_config`: it was read from the configuration."""
 
     id: Any = peewee.AutoField()
     job: Any = reference(Job, "job_id")
@@ -59,13 +55,11 @@ class Ruleset(Model):
 
 
 class Origin(Model):
-    """An origin crawler: its durable state (U), and counters kept by the transactions that change them.
-
-    `participates`: it belongs to the newest run. `joined` is "seed", "added" or, where links that leave the crawl lead
-    there, "external". `change` is the number of the last commit that touched the row. Several workers: no session holds
-    it while it is `free`; `session_id` held it last then, `former_session` before that. Origins of one `site` are in
-    one hand. `wanted_session`: an operator wants it there.
-    """
+    """An origin crawler: its durable state (U), and counters kept by the transactions that change them. `participates`:
+    it belongs to the newest run. `joined` is "seed", "added" or, for links that leave the crawl, "external". `change`
+    is the number of the last commit that touched the row. Several workers: no session holds it while it is `free`;
+    `session_id` held it last then, `former_session` before that. Origins of one `site` are held together.
+    `wanted_session`: an operator wants it there."""
 
     id: Any = peewee.BigAutoField()
     origin: Any = peewee.TextField(unique=True)
@@ -116,13 +110,11 @@ class RobotsText(Model):
 
 
 class Page(Model):
-    """A URL known to a job. Done is READY with no attempt remaining (B).
-
-    `todo_order` is its place on the todo list, 0 for none. `ignored_run` is the run on whose ignore list it is.
-    `failed` and `beyond_depth` say which indices and counters it stands in. `found_on_page_id` is the page of its
-    shortest discovery path, NULL for seeds. `stash` is the stash it is in or came out of. `unscanned`: it redirects or
-    is noindex, and what it names was not read by the offline mode. `external`: it leaves the crawl and is checked only.
-    """
+    """A URL known to a job. Done is READY with no attempt remaining (B). `todo_order` is its place on the todo list, 0
+    for none. `ignored_run` is the run on whose ignore list it is. `failed` and `beyond_depth` say in which indices and
+    counters it is. `found_on_page_id` is the page of its shortest discovery path, NULL for seeds. `stash` is the stash
+    it is in or came out of. `unscanned`: it redirects or is noindex, and the offline mode has not read what it names.
+    `external`: it leaves the crawl and is checked only."""
 
     id: Any = peewee.BigAutoField()
     job: Any = reference(Job, "job_id")
@@ -227,12 +219,9 @@ class SeenFilter(Model):
 
 
 class Document(Model):
-    """The document of a page, replaced as a whole by each contentful crawl (G, U).
-
-    `stored_at` is that crawl's time; it equals the page's `last_contentful_at` while the document is what the page
-    last gave. `valid` is NULL until validated, `parsed_at` -1 while that is to come. `incomplete` names what was cut.
-    `scanned_at`: read by the offline mode.
-    """
+    """The document of a page, replaced by each contentful crawl (G, U). `stored_at` is that crawl's time; it equals the
+    page's `last_contentful_at` while the document is what the page last gave. `valid` is NULL until validated,
+    `parsed_at` -1 while that is to come. `incomplete` names what was cut. `scanned_at`: read by the offline mode."""
 
     page: Any = reference(Page, "page_id", primary_key=True)
     kind, content_type, charset, title, sha256 = several(text, 5)
@@ -308,8 +297,7 @@ class Redirect(Model):
 
 class CanonicalClaim(Model):
     """The canonical URL of the crawl that a page names. `state` is a ClaimState, `awaits` the page that decides it, 0
-    where that is to be looked at, -1 for none. `answer` (zstd) is what the page gave in the run `run_id`, as long as it
-    is kept aside."""
+    when it is due, -1 for none. `answer` (zstd) is what the page gave in the run `run_id`, while it is kept aside."""
 
     page: Any = reference(Page, "page_id", primary_key=True)
     to_url: Any = reference(Url, "to_url_id")
@@ -339,12 +327,10 @@ class Meta(Model):
 
 
 class Run(Model):
-    """One invocation, from start until exhausted or stopped, with the plan it was last started with.
-
-    `requests` counts as `max_requests` does: attempts that made a request. `granted` are those that
-    workers have taken. `clean` is 0 until it ended in order. `worked_ms` goes by a monotonic clock. `keeps_former`:
-    what it has changed is kept as it was before.
-    """
+    """One invocation, from start until exhausted or stopped, with the plan it was last started with. `requests` counts
+    attempts that made a request, as `max_requests` does. `granted` are those that workers have taken. `clean` is 0
+    until it ended in order. `worked_ms` goes by a monotonic clock. `keeps_former`: what it has changed is kept as it
+    was before."""
 
     id: Any = peewee.AutoField()
     job: Any = reference(Job, "job_id")
@@ -362,14 +348,11 @@ class Run(Model):
 
 
 class Session(Model):
-    """A process that holds, or held, the database. One heartbeat renews the lease of all its origins.
-
-    `ended_at` is 0 while it lasts; `clean` says that it ended in order, `ended_by` who ended it if not itself.
-    `rest`: it carries out what operators ask for while nobody runs, and makes no request. Without any run its
-    `run_id` is 0. `crawl_settings` is a SettingsByOrigin as JSON: by what its log can be folded again.
-    `shared`: others may join its run. `token_hash` is the SHA-256 of what proves that it is the worker of its name.
-    `wanted` is a WorkerOrder.
-    """
+    """A process that holds, or held, the database. One heartbeat renews the lease of all its origins. `ended_at` is 0
+    while it lasts; `clean`: it ended in order, `ended_by` who ended it if not itself. `rest`: it carries out operators'
+    commands without a run and makes no request. Without any run its `run_id` is 0. `crawl_settings` is a
+    SettingsByOrigin as JSON, to replay its log. `shared`: others may join its run. `token_hash` is the SHA-256 of what
+    proves that it is the worker of its name. `wanted` is a WorkerOrder."""
 
     id: Any = peewee.AutoField()
     run_id: Any = number()
@@ -428,10 +411,8 @@ add_index("attempt_cut", Attempt, "page id", where=Attempt.cut != "")
 
 
 class Request(Model):
-    """One HTTP exchange inside an attempt. Headers are JSON lists of pairs.
-
-    `connection_reused` is NULL where nobody noted how the request came by its connection (before schema 4).
-    """
+    """One HTTP exchange inside an attempt. Headers are JSON lists of pairs. `connection_reused` is NULL if unknown
+    (before schema 4)."""
 
     id: Any = peewee.BigAutoField()
     attempt: Any = reference(Attempt, "attempt_id")

@@ -1,9 +1,8 @@
-"""`queue build` (M): what documents not yet scanned, and redirects, name is written into segments.
+"""`queue build` (M): write what unscanned documents and redirects name into segments.
 
-Everything is read in windows, each a short read, so that a live run goes on; one short transaction at the end makes
-the segments known, marks what was scanned and keeps the seen index. Killed before it, a build has changed nothing;
-after it, the next build finishes what was left: the names of the files.
-"""
+It reads in windows, each a short read, so that a live run is not held up; one short transaction at the end registers
+the segments, marks what was scanned and keeps the seen index. Killed before it, a build has changed nothing; after it,
+the next build finishes the names of the files."""
 
 from __future__ import annotations
 
@@ -152,11 +151,9 @@ _REMEMBERED = 16_384  # URLs that were parsed: navigation repeats itself
 
 
 class LinkScan:
-    """Collects in `sorter`. `admissions` are the filters by id of job, `pages_known` counts the pages of each origin.
-
-    `found` counts the URLs named, each of which is refused, `known`, or in the sorter. `refused` counts those that a
-    filter has refused, under the id of the origin of the page that named them.
-    """
+    """Collects URLs in `sorter`. `admissions` are the filters by id of job, `pages_known` counts the pages of each
+    origin. `found` counts the URLs named, each of which is refused, `known`, or in the sorter. `refused` counts by id
+    of the origin of the page that named them."""
 
     def __init__(
         self,
@@ -243,8 +240,7 @@ class BuiltSegment:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build came to. `scanned` counts documents and pages that redirect or are noindex, `found` the URLs they
-    name: each of those was `refused` by a filter, or `known`, or stands in one of `segments`."""
+    """The result of a build. `scanned` counts documents and pages without one, `found` the URLs they name."""
 
     scanned: int
     found: int
@@ -255,10 +251,8 @@ class Built:
 
 
 def build_queue(path: DatabasePlace, settings: BuildSettings, admission_of: Callable[[str], Admission]) -> Built:
-    """Builds segments from what the database at `path` holds; `admission_of` gives the filters of a job by its name.
-
-    Raises StorageFailure, also when another build has finished meanwhile; then nothing was changed.
-    """
+    """Build segments from what the database at `path` holds; `admission_of` gives the filters of a job by its name.
+    Raises StorageFailure, also when another build has finished in between; then nothing was changed."""
     opened = contextlib.closing(open_writable(path, settings.opening))
     with told_of(path), opened as database, contextlib.closing(Sorter()) as sorter:
         return _Build(SideConnection(database, path, settings.now), path, settings, sorter).run(admission_of)
@@ -315,8 +309,8 @@ class _Build:
                 self._warnings.append(f"a segment that waits to be loaded: {error}; its URLs count as not seen")
 
     def _scan(self, harvest: LinkScan) -> None:
-        """Takes everything that was not scanned before: documents, then pages without one. Jobs that are younger than
-        the beginning of the build are left for the next one."""
+        """Take documents not scanned before, then pages without one. Jobs made since the start are left for the next
+        build."""
         followed = (Link.kind.in_(sorted(kind.value for kind in self._settings.link_kinds)), Link.nofollow == 0)
         jobs = frozenset(self._jobs.values())
         for pages, document in ((_unscanned, True), (_bare, False)):

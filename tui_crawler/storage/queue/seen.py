@@ -1,10 +1,8 @@
 """The seen index (M): which URLs a job knows already, as a page or in a segment that waits to be loaded.
 
-A URL is its 64-bit hash here, as everywhere in the store: two URLs of one hash are one page, so an index of hashes is
-as exact as the table of pages. `database` asks that table, `memory` has read its hashes at the start, `bloom` keeps a
-filter from build to build: it never takes a known URL for a new one, and a new one for a known one about as often as
-its error rate says.
-"""
+A URL is its 64-bit hash, as everywhere in the store, so an index of hashes is as exact as the table of pages.
+`database` asks that table, `memory` has read its hashes at the start, `bloom` keeps a filter from build to build: it
+never takes a known URL for a new one, and a new one for a known one about as often as its error rate says."""
 
 from __future__ import annotations
 
@@ -105,8 +103,7 @@ class MemorySeen(SeenIndex):
 
 
 class BloomSeen(SeenIndex):
-    """A filter kept in the database. With other parameters than it was made for it is made anew, from the pages and
-    the segments that wait."""
+    """A filter kept in the database; with other parameters it is made again from pages and waiting segments."""
 
     def __init__(self, transaction: Transaction, sorter: Sorter, settings: SeenSettings) -> None:
         super().__init__(transaction, sorter)
@@ -161,7 +158,7 @@ class BloomSeen(SeenIndex):
         set_mark(transaction, _SEGMENT_MARK, last_segment)
 
     def _load(self, transaction: Transaction) -> None:
-        """Takes the stored filter over if it is of these parameters and whole; else this one stays empty."""
+        """Take the stored filter over if it is intact and of these parameters; else this one stays empty."""
         chosen = columns(SeenFilter, "capacity error_rate count bits")
         rows = transaction.fetch(SeenFilter.select(*chosen).order_by(SeenFilter.id.desc()).limit(1))
         if not rows or rows[0][:2] != (self._settings.capacity, self._settings.error_rate):

@@ -1,8 +1,6 @@
-"""Segments as the database knows them (M): registered when they are written, consumed exactly once when loaded.
-
-The rest of a queue is saved as segments, too: its pages stay in the table with all they have, each in a stash named
-after its segment, until that is loaded again.
-"""
+"""Segments as the database knows them (M): registered when they are written, consumed exactly once when loaded. The
+rest of a queue is saved as segments, too: its pages stay in the table, each in a stash named after its segment, until
+that is loaded again."""
 
 from __future__ import annotations
 
@@ -98,9 +96,8 @@ def new_batch(transaction: Transaction, database: DatabasePlace) -> str:
 
 
 def tidy(transaction: Transaction, segment_store: SegmentStore, prefix: str) -> None:
-    """Finishes what batches that were killed have left: registered files get their names, others in the folder of
-    the shelf go. `prefix` is that of a batch of this database. Raises StorageFailure.
-    """
+    """Finish what killed batches have left: registered files get their names, others in the folder are removed.
+    `prefix` is that of a batch of this database. Raises StorageFailure."""
     registered = {row[0] for row in transaction.fetch(Segment.select(Segment.name))}
     for part in segment_files.dead_parts(segment_store.place, prefix.rpartition("-")[0] + "-"):
         path = part.with_name(part.name.removesuffix(segment_files.PART))
@@ -153,14 +150,11 @@ def job_ids(transaction: Transaction) -> dict[str, int]:
 
 
 def load(transaction: Transaction, claim: Claim, file: str) -> QueueChange:
-    """Takes the URLs of a segment into the queue; answers how many pages of which origin are new, or are back.
+    """Take the URLs of a segment into the queue; return how many pages of which origin are new, or are back.
 
-    Pages go to the job that the segment names, without such a job to that of the run. An origin that is new here joins
-    the run as one that was added. One that takes no part because the configuration has left it out stays out: its
-    pages are kept, and not among those answered.
-
-    Raises BadSegment for no segment, a damaged one, one of a newer format, or one that was consumed before.
-    """
+    Pages go to the job that the segment names, else to that of the run. A new origin joins the run as an added one. One
+    that the configuration has left out stays out: its pages are kept, and not returned. Raises BadSegment for no
+    segment, a damaged one, one of a newer format, or one that was consumed before."""
     require(transaction, claim)
     path = Path(file)
     if transaction.fetch(Segment.select(Segment.id).where(Segment.name == path.stem)):
@@ -233,7 +227,7 @@ def stash_name(segment: str) -> str:
 
 
 def _unstash(transaction: Transaction, job_id: int, segment: str) -> Counter[str]:
-    """The pages that this segment has kept aside are READY again; answers how many of which origin."""
+    """The pages that this segment has kept aside are READY again; return how many of which origin."""
     kept = (Page.job == job_id) & (Page.stash == stash_name(segment)) & (Page.status == STASHED)
     alike = (Page.origin, Origin.origin, *columns(Page, "attempts_remaining last_exit_code beyond_depth"))
     counted = Page.select(*alike, peewee.fn.COUNT(Page.id)).join(Origin, on=(Origin.id == Page.origin))
@@ -258,9 +252,8 @@ _set_found_on = updates(
 
 @dataclass(slots=True)
 class PendingSegments:
-    """The pages that are pending, on their way into segments: `prepare` writes the files, calling it does the rest in
-    a transaction; then `publish`, and at the end `close`. Raises StorageFailure.
-    """
+    """The pending pages on their way into segments: `prepare` writes the files, calling it does the rest in a
+    transaction; then `publish`, and at the end `close`. Raises StorageFailure."""
 
     _claim: Claim
     _segment_store: SegmentStore
@@ -310,8 +303,7 @@ class PendingSegments:
 
 
 def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int, SegmentPage]]:
-    """Every page pending at an origin of this run, with its job; where several workers crawl it, at those of this
-    one."""
+    """Every page pending at the origins of this run (of this worker, if there are several), with its job."""
     mine = Origin.participates == 1
     if claim.shared:
         mine &= Origin.session_id == claim.session_id

@@ -1,7 +1,5 @@
-"""A scratch database for more URLs than fit into memory: it merges what was found twice, and sorts.
-
-It is a temporary file of SQLite's own, which nobody else sees and which is gone when it is closed or its process ends.
-"""
+"""A scratch database for more URLs than fit into memory: it merges what was found twice, and sorts. It is a temporary
+file of SQLite's own, removed when it is closed or its process ends."""
 # ruff: noqa: S608  # the column lists are those of this module
 
 from __future__ import annotations
@@ -52,8 +50,8 @@ class Sorter:
         self._scratch.close()
 
     def add(self, job_id: int, entry: SegmentPage) -> bool:
-        """Takes a URL of a job; answers whether it is the first of its kind. Of several the lowest depth (with who
-        found it there), nice and number of hops are kept, and the newest `lastmod`."""
+        """Take a URL of a job; return whether it is new. Else keep the lowest depth, nice and hops, the newest
+        `lastmod`."""
         page, found_on = entry.page, entry.found_on
         key = (job_id, page.url_hash, page.origin, page.url[len(page.origin) :])
         inserted = self._scratch.execute(_INSERT, (*key, *_page_values(page), found_on)).rowcount == 1
@@ -97,8 +95,7 @@ class Sorter:
         return found
 
     def visit(self, page_id: int, read_at: int, *, document: bool) -> bool:
-        """Notes a page whose links were taken as it gave them at that time (epoch ms), with or without a document;
-        False when it was noted before."""
+        """Note a page whose links were taken as of that time (epoch ms); return whether it is new."""
         query = "INSERT OR IGNORE INTO visited VALUES (?, ?, ?)"
         return self._scratch.execute(query, (page_id, read_at, document)).rowcount == 1
 

@@ -25,13 +25,14 @@ _PATH = 200  # pages on a path from a seed; discovery paths are far shorter
 
 LINK_COLUMNS = f"f.href AS from_url, t.href AS to_url, {LINK_KIND}, l.nofollow, l.text, l.first_seen_at, {IS_FRAME}"
 """A `LinkView` of link `l` between URLs `f` and `t`."""
-_LINKS = (
-    "FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"
-)
-_LINK = f"SELECT {LINK_COLUMNS} {_LINKS}"
+_LINKS = """FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
+    JOIN url t ON t.id = l.to_url_id"""
 _END_COLUMNS = f"{LINK_COLUMNS}, l.kind AS stored"
 _TO_URL = "WHERE l.to_url_id = :of AND (l.from_page_id, l.kind) > (:id, :kind) ORDER BY l.from_page_id, l.kind LIMIT :n"
 _OF_PAGE = "WHERE l.from_page_id = :of AND (l.kind, l.to_url_id) > (:kind, :id) ORDER BY l.kind, l.to_url_id LIMIT :n"
+_ENDS = """SELECT f.href, t.href, p.sitemap + (SELECT COALESCE(SUM(c.sitemap), 0) FROM page c WHERE c.url_id = t.id)
+FROM page p JOIN url f ON f.id = p.url_id JOIN url t ON t.id = ? WHERE p.id = ?"""
+"""A sitemap that is named by `link rel=sitemap` is no link."""
 _OTHER = "FROM page q LEFT JOIN document d ON d.page_id = q.id WHERE q.url_id = t.id ORDER BY q.id LIMIT 1"
 
 INLINKS = f"SELECT {_END_COLUMNS}, l.from_page_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_TO_URL}"
@@ -127,16 +128,11 @@ def path_from_seed(reader: Reader, page_id: int) -> tuple[Hop, ...]:
 
 
 def _step(reader: Reader, parent: int, url_id: int, depth: int) -> Hop:
-    on_page = f"{_LINK} WHERE l.from_page_id = ? AND l.to_url_id = ? ORDER BY l.kind LIMIT 1"
+    on_page = f"SELECT {LINK_COLUMNS} {_LINKS} WHERE l.from_page_id = ? AND l.to_url_id = ? ORDER BY l.kind LIMIT 1"
     if link := reader.record(LinkView, on_page, (parent, url_id)):
         return Hop(link.from_url, link.to_url, link.shown_kind, depth, link.first_seen_at)
     redirect = reader.one("SELECT source, seen_at FROM redirect WHERE page_id = ? AND to_url_id = ?", (parent, url_id))
-    names = reader.one(  # a sitemap that is named by `link rel=sitemap` is no link
-        "SELECT f.href, t.href, p.sitemap + (SELECT COALESCE(SUM(c.sitemap), 0) FROM page c WHERE c.url_id = t.id)"
-        " FROM page p JOIN url f ON f.id = p.url_id JOIN url t ON t.id = ? WHERE p.id = ?",
-        (url_id, parent),
-    )
-    from_url, to_url, sitemap = names or ("", "", 0)
+    from_url, to_url, sitemap = reader.one(_ENDS, (url_id, parent)) or ("", "", 0)
     kind, at = redirect or ("sitemap" if sitemap else "gone", 0)
     return Hop(from_url, to_url, kind, depth, at)
 

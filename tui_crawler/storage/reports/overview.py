@@ -115,14 +115,10 @@ class OverviewReports(SubjectReports):
         here = this_process()
         leading = next((hold for hold in self._holds(_OPEN_HOLDS, run.run_id) if hold.is_live(here, now)), None)
         live, hold = leading is not None, leading or next(self._holds(_LAST_HOLD, run.run_id))
-        return replace(
-            run,
-            live=live,
-            owner=hold.owner.describe(),
-            heartbeat_at=hold.heartbeat_at,
-            disk_full=live and now - hold.heartbeat_at > _SILENT_MS and reader.free_bytes() < _ROOM,
-            paused_jobs=tuple(job for (job,) in reader.all(_PAUSED_JOBS)),
-        )
+        disk_full = live and now - hold.heartbeat_at > _SILENT_MS and reader.free_bytes() < _ROOM
+        paused_jobs = tuple(job for (job,) in reader.all(_PAUSED_JOBS))
+        owner, at = hold.owner.describe(), hold.heartbeat_at
+        return replace(run, live=live, owner=owner, heartbeat_at=at, disk_full=disk_full, paused_jobs=paused_jobs)
 
     def _holds(self, text: str, run_id: int) -> Iterator[OpenSession]:
         return (OpenSession(Owner(*row[:4]), *row[4:]) for row in self._reader.all(text, (run_id,)))

@@ -36,7 +36,7 @@ _Ask = Callable[[str, Sequence[Any]], Iterator[Row]]
 _SESSIONS = """SELECT s.id, s.run_id, s.started_at, s.ended_at, s.rest, s.crawl_settings, COALESCE(r.config_text, ''),
     COALESCE(r.config_name, '') FROM session s LEFT JOIN run r ON r.id = s.run_id ORDER BY s.id"""
 _ACTIONS = "SELECT at, applied_at, action, command, after FROM operator_action WHERE error = '' ORDER BY id"
-_RUN = "SELECT id, finish_reason, requests, attempts FROM run WHERE id = ?"
+_RUNS = "SELECT id, finish_reason, requests, attempts FROM run ORDER BY id"
 _SPAN = """SELECT COALESCE(MIN(a.id), 0), COUNT(DISTINCT a.origin_id), r.started_at, r.finished_at
 FROM run r LEFT JOIN attempt a ON a.run_id = r.id WHERE r.id = ? GROUP BY r.id"""
 _ELSEWHERE = """SELECT u.href, o.origin, r.ended_at FROM attempt a JOIN request r ON r.attempt_id = a.id
@@ -67,28 +67,14 @@ _ASKED_TO_WAIT = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedRun:
-    """What the row of a run says. `finish_reason` is empty while it goes on, and after a kill."""
-
-    run_id: int
-    finish_reason: str
-    requests: int
-    attempts: int
-
-
-@dataclass(frozen=True, slots=True)
 class ReplayLog:
     """The log, on a connection that sees one moment of the database."""
 
     _ask: _Ask
 
-    def newest_run(self) -> int:
-        """Its number, 0 when there was none."""
-        return int(next(self._ask("SELECT COALESCE(MAX(id), 0) FROM run", ()))[0])
-
-    def run(self, run_id: int) -> LoggedRun | None:
-        """What is kept of a run; None when there was none of this number."""
-        return next((LoggedRun(*row) for row in self._ask(_RUN, (run_id,))), None)
+    def runs(self) -> dict[int, tuple[str, int, int]]:
+        """The finish reason (empty while it is live, and after a kill), requests and attempts of each run, by age."""
+        return {run_id: (reason, requests, attempts) for run_id, reason, requests, attempts in self._ask(_RUNS, ())}
 
     def sessions(self) -> list[Row]:
         """Session, run, start, end, whether it rested, its settings, text and name of the configuration of its run."""

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.ruleset import Ruleset
@@ -23,16 +24,6 @@ ORDER BY id DESC"""
 
 _WITH_IT = """SELECT COUNT(*) FROM ruleset a JOIN ruleset b ON b.at = a.at AND b.who = a.who AND b.note = a.note
 WHERE a.id = ? AND a.from_config = 0 AND b.from_config = 0"""
-
-
-def _versions_of(after: str) -> Mapping[str, int]:
-    """What holds after an action, by job; empty where the journal cannot be read."""
-    try:
-        document = json.loads(after)
-        versions = document["rulesets"]
-    except (ValueError, KeyError, TypeError):
-        return {}
-    return {name: one for name, one in versions.items() if isinstance(one, int)} if isinstance(versions, dict) else {}
 
 
 class RulesetReports(SubjectReports):
@@ -67,7 +58,10 @@ class RulesetReports(SubjectReports):
             return 0
         writer = 0
         for action_id, after in self._reader.stream(_APPLIED):  # several may name it: those that changed nothing later
-            current = _versions_of(after).get(job, 0)
+            current = 0
+            with suppress(ValueError, KeyError, TypeError):  # it cannot be read, or says nothing of the job
+                version = json.loads(after)["rulesets"][job]
+                current = version if isinstance(version, int) else 0
             if current == ruleset_id:
                 writer = action_id
             elif writer or current < ruleset_id:

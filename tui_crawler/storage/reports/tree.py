@@ -73,10 +73,7 @@ class TreeReports(SubjectReports):
     def branch_list(self, prefix: str, branches: int, pages: int) -> BranchList:
         """The first `branches` and the first own `pages` of a prefix, found by hops over the index; behind these pages
         no branch that more than STEP others keep from the one before."""
-        names: list[str] = []
-        own: list[str] = []
-        place = _place(prefix)
-        more = False
+        names, own, place, more = list[str](), list[str](), _place(prefix), False
         while not more and (row := self._reader.one(_NEXT if len(own) < pages else _NEXT_BRANCH, place)) and row[0]:
             name = name_below(prefix, row[0])
             more = bool(name) and len(names) == branches
@@ -86,8 +83,8 @@ class TreeReports(SubjectReports):
                 own.append(row[0])
             place["low"] = end_of(prefix + name) if name else f"{row[0]}\1"  # in no URL is a lesser one
         urls = {f"url{'_' * at}": url for at, url in enumerate(own)}
-        text = _PAGES.format(", ".join(f":{slot}" for slot in urls))
-        rows = self._reader.all(text, urls | {"since": self._now() - GROWTH_MS}) if own else []
+        text = _PAGES.format(", ".join(f":{slot}" for slot in urls) or "NULL")
+        rows = self._reader.all(text, urls | {"since": self._now() - GROWTH_MS})
         counts = {url: BranchCounts(*numbers) for url, *numbers in sorted(rows)}
         return BranchList(tuple(names[:branches]), counts, more)
 

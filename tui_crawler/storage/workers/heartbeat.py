@@ -1,8 +1,6 @@
-"""The lease of a session as its own process sees it: a thread renews it, a deadline says whether it still holds.
-
-The thread beats however busy the event loop is, or the terminal that it waits for. The deadline goes by a clock that no
-one sets, and counts from before a heartbeat was sent: it has passed before anybody else may take what is held.
-"""
+"""The lease of a session as its own process sees it: a thread renews it, a deadline says whether it still holds. The
+thread beats however busy the event loop or the terminal is. The deadline goes by a monotonic clock and counts from
+before a heartbeat was sent: it has passed before another process may take what is held."""
 
 from __future__ import annotations
 

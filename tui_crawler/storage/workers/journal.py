@@ -25,11 +25,9 @@ _PATIENCE_S = 10.0
 
 
 class Journal:
-    """Writes wishes in short transactions, beside a live engine or without one.
-
-    Usable from one thread at a time. Making it raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; every method
-    StorageFailure; DatabaseLocked when another program's lock outlasts `patience_s` seconds.
-    """
+    """Writes commands in short transactions, with or without a live engine. Usable from one thread at a time. Making it
+    raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; every method StorageFailure; DatabaseLocked when another
+    program's lock outlasts `patience_s` seconds."""
 
     def __init__(
         self,
@@ -48,8 +46,7 @@ class Journal:
             self._database.close()
 
     def send(self, command: Command, who: str, undoes: int = 0) -> int:
-        """Writes a command; answers its action id. `undoes` names the action that it takes back, which is
-        marked once that is carried out."""
+        """Write a command; return its action id. `undoes`: the action that it takes back, marked once that is done."""
         from tui_crawler.domain.records.command import action_of, to_json  # noqa: PLC0415  see `live_owner`
         from tui_crawler.storage.db.clean_text import clean  # noqa: PLC0415  the same
         from tui_crawler.storage.models import Meta, OperatorAction  # noqa: PLC0415  the same
@@ -81,17 +78,15 @@ class Journal:
         return ActionResult(action_id, *rows[0]) if rows else None
 
     def live_owner(self) -> str | None:
-        """The process whose run holds the database ("process 4711 on host h"), None when nobody runs.
-
-        A console asks before its first paint: what this does not need is loaded by the other methods.
-        """
+        """The process whose run holds the database ("process 4711 on host h"), None if there is none. A console asks
+        before its first paint: what this does not need is loaded by the other methods."""
         for hold in self._patiently(lambda: open_holds(self._database)):
             if not hold.rest and hold.is_live(this_process(), self._now()):
                 return hold.owner.describe()
         return None
 
     def _patiently(self, work: Callable[[], T]) -> T:
-        """Does a piece of work, again and again while another program holds a lock, as long as patience lasts."""
+        """Do a piece of work, repeatedly while another program holds a lock, as long as patience lasts."""
         end = time.monotonic() + self._patience_s
         with self._lock:
             while True:

@@ -1,9 +1,8 @@
 """Which worker holds which origin (B): leased in batches, the best first, given back, taken over from the dead.
 
-An origin that takes part is free, or held by the session in its row, whose one heartbeat renews all its leases. Nobody
-takes one from a live session; what a dead one held comes as unclean: a request may have been in flight. The origins of
-one site (of one address, where that is the politeness key) are never in two hands.
-"""
+An origin that takes part is free, or held by the session in its row, whose one heartbeat renews all its leases. A live
+session keeps its origins; those of a dead one come as unclean: a request may have been in flight. The origins of one
+site (of one address, if that is the politeness key) are never held by two workers."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ import peewee
 from tui_crawler.domain.crawl.run import StoredOrigin
 from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.candidates import awake
-from tui_crawler.storage.crawl.jobs import UnlistedPages, job_rows
+from tui_crawler.storage.crawl.jobs import job_rows, unlist
 from tui_crawler.storage.db.claim import EMPTY, ONE, ZERO, Claim, is_pending, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.owner import OpenSession, Owner
@@ -37,10 +36,8 @@ _CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """What a worker knows of the others: how many were started, and which origins belong together.
-
-    `group_of` names the site of an origin: its origins stay in one hand, since robots.txt leads from one to another.
-    """
+    """What a worker knows of the others: how many were started, and which origins belong together. `group_of` names the
+    site of an origin: a site is held by one worker, since robots.txt leads from one origin to another."""
 
     starter: Starter
     workers: int
@@ -60,8 +57,8 @@ class Member:
     left: tuple[int, ...] = ()
 
     def suits(self, origin: Any, _: Any = None) -> Any:
-        """The condition that there may be something for it at a free origin: pages of its jobs, or none of others,
-        and then it was not it who has just given the origin back."""
+        """The condition for a free origin: pages of its jobs; or of no other, if it has not just given the origin
+        back."""
         none_left = ~_has_open(origin, self.left) & (origin.session_id != self.session_id)
         return _has_open(origin, self.taken) | none_left if self.left else origin.free == ONE
 
@@ -84,8 +81,8 @@ def _dead(transaction: Transaction, claim: Claim, here: Owner) -> list[Member]:
 
 
 def take_origins(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[StoredOrigin, ...]:
-    """Leases free origins: those of its own sites and those that an operator wants here, then, the best first, up to
-    this worker's share; and what nobody else takes."""
+    """Lease free origins: of its own sites and those wanted here, then the best up to its share, then those left
+    over."""
     require(transaction, claim)
     here = peers.starter.owner
     for one in _dead(transaction, claim, here):
@@ -165,8 +162,7 @@ def pass_on(transaction: Transaction, claim: Claim, names: Sequence[str]) -> tup
 
 
 def keep_apart(transaction: Transaction, claim: Claim, keys: Mapping[str, str]) -> tuple[str, ...]:
-    """The politeness keys of origins that this session has leased, known only now. Those whose key another session
-    holds are given back, for it to take; answers which."""
+    """Store the politeness keys of leased origins; give back those whose key another session holds, return which."""
     require(transaction, claim)
     transaction.run_many(_set_site, ({"site": clean(key), "origin": clean(one)} for one, key in keys.items()))
     other = Origin.alias("other")
@@ -175,8 +171,8 @@ def keep_apart(transaction: Transaction, claim: Claim, keys: Mapping[str, str]) 
 
 
 def surplus(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[str, ...]:
-    """The origins, by whole sites, that this worker holds beyond its share while another one lacks some; none where
-    workers take different jobs. Those that are due last."""
+    """The origins, by site, beyond this worker's share while another one lacks some, unless jobs differ; due last
+    first."""
     known = members(transaction)
     fair = _share(transaction, claim, peers, len(known))
     held: dict[int, int] = dict(transaction.all(_held_by_session, {}))
@@ -223,7 +219,7 @@ def _of_sites(transaction: Transaction, sites: Sequence[str], which: Any) -> tup
 
 
 def _release(transaction: Transaction, claim: Claim, names: Iterable[str], more: Any = None) -> tuple[str, ...]:
-    """Frees those of the origins named that this session holds and for which `more` holds; answers which."""
+    """Free those of the origins named that this session holds and for which `more` holds; return which."""
     wanted, rows = list(map(clean, names)), list[Row]()
     changes = {Origin.free: 1, Origin.in_flight_url: "", Origin.change: transaction.change}
     for start in range(0, len(wanted), _CHUNK):
@@ -242,7 +238,7 @@ def _load(transaction: Transaction, claim: Claim, me: Member, rows: Sequence[Row
         some = rows[start : start + _CHUNK]
         ids = [row[0] for row in some]
         for job_id in me.left:
-            UnlistedPages().take(transaction, job_id, Page.origin.in_(ids))
+            unlist(transaction, job_id, Page.origin.in_(ids))
         query = Session.select(*columns(Session, "id run_id clean ended_at"))
         formers = transaction.fetch(query.where(Session.id.in_(sorted({row[3] for row in some}))))
         ended |= {row[0]: row for row in formers}
@@ -292,7 +288,7 @@ def _belongs(origin: Any, session: Any) -> Any:
 
 
 def _nice(origin_id: Any) -> Any:
-    """The lowest niceness, with the tries made, of the open pages of an origin: an index tells it for each job."""
+    """The lowest niceness, with the tries made, of the open pages of an origin, by an index for each job."""
     page = Page.alias("nice_page")
     priority = page.nice + page.attempts
     first = page.select(priority).where((page.origin == origin_id) & (page.job == Job.id) & is_pending(page))

@@ -14,7 +14,7 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.records.status_words import FinishReason, RunReason
 from tui_crawler.domain.records.worker import WorkerOrder
 from tui_crawler.storage.crawl import rulesets
-from tui_crawler.storage.crawl.jobs import UnlistedPages, job_rows, job_states
+from tui_crawler.storage.crawl.jobs import job_rows, job_states, unlist
 from tui_crawler.storage.crawl.settle import mark_in_flight
 from tui_crawler.storage.db.claim import CLAIMED, ONE, ZERO, Claim, require
 from tui_crawler.storage.db.clean_text import clean
@@ -29,8 +29,7 @@ _ORDERS = {"resume": WorkerOrder.work, "pause": WorkerOrder.pause, "drain": Work
 
 
 def open_to_all(transaction: Transaction, claim: Claim, start: RunStart) -> RunStart:
-    """The leading worker has begun a run: its origins are free, each as its last holder left it, and so are the
-    requests that earlier workers had taken and not made."""
+    """The leading worker has begun a run: its origins are free, and so are requests that were granted and not made."""
     transaction.execute(Run.update({Run.granted: Run.requests}).where(Run.id == claim.run_id))
     changes = {Origin.free: 1, Origin.wanted_session: 0, Origin.site: "", Origin.change: transaction.change}
     transaction.execute(Origin.update(changes).where(Origin.participates == 1))
@@ -121,11 +120,9 @@ def orders(transaction: Transaction, claim: Claim) -> tuple[WorkerOrder, tuple[s
 def unlist_untaken(transaction: Transaction, claim: Claim) -> frozenset[int]:
     """Takes the pages of jobs that this worker does not take off the todo lists of its origins; answers which."""
     require(transaction, claim)
-    unlisted, mine = UnlistedPages(), Origin.select(Origin.id).where(is_held(Origin, claim.session_id))
-    for job in job_rows(transaction):
-        if not job.is_free(claim):
-            unlisted.take(transaction, job.job_id, Page.origin.in_(mine))
-    return frozenset(unlisted.pages)
+    mine = Page.origin.in_(Origin.select(Origin.id).where(is_held(Origin, claim.session_id)))
+    held = [job.job_id for job in job_rows(transaction) if not job.is_free(claim)]
+    return frozenset(page_id for job_id in held for page_id in unlist(transaction, job_id, mine))
 
 
 def steer(transaction: Transaction, claim: Claim, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
@@ -174,8 +171,7 @@ def last_action(transaction: Transaction) -> int:
 
 
 def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
-    """Ends this session; answers whether others go on with the run, which then stays open. Raises StorageFailure when
-    the session is no longer ours."""
+    """End this session; return whether others continue the run. Raises StorageFailure if it is no longer ours."""
     require(transaction, claim)
     if not any(one.session_id != claim.session_id for one in members(transaction)):
         return False
@@ -185,8 +181,7 @@ def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
 
 
 def end_reason(transaction: Transaction, claim: Claim, reason: str) -> str:
-    """Why a run of several workers ends: whether operators have stopped all its origins, or the database has refused
-    an attempt of another worker, none of them knows alone."""
+    """Why a run of several workers ends: stopped by operators everywhere, or refused by the database at any worker."""
     if not claim.shared or reason not in (RunReason.exhausted, RunReason.operator):
         return reason
     found = transaction.fetch(Origin.select(Origin.finish_reason).where(Origin.participates == 1).distinct())

@@ -1,7 +1,5 @@
-"""Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh.
-
-A session that was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md).
-"""
+"""Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh. A session that
+was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from tui_crawler.domain.rules.robots import product_token
 from tui_crawler.storage.crawl import former, origins, rulesets, stashes
 from tui_crawler.storage.crawl.activity import ActivityEvent, note
 from tui_crawler.storage.crawl.candidates import todo_head
-from tui_crawler.storage.crawl.counters import forget_minutes, forget_runs, set_mark
+from tui_crawler.storage.crawl.counters import forget_minutes, set_mark
 from tui_crawler.storage.crawl.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.crawl.jobs import any_job, configure_jobs, hold_back, job_states
 from tui_crawler.storage.crawl.rulesets import Edited
@@ -31,7 +29,7 @@ from tui_crawler.storage.db.clock import mono_clock
 from tui_crawler.storage.db.owner import OpenSession, Owner
 from tui_crawler.storage.db.statements import columns, updates
 from tui_crawler.storage.db.transaction import Transaction
-from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
+from tui_crawler.storage.models import ExitCount, Job, Origin, Page, RobotsText, Run, Session
 
 _CONTINUED = frozenset({"", "interrupted"})
 _NO_RUN = -1  # no page is on the ignore list of this run
@@ -48,9 +46,7 @@ _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, rec
 @dataclass(frozen=True, slots=True)
 class Starter:
     """Who starts a run, for how long (ms) its lease holds without a heartbeat, and its monotonic clock (ms).
-
-    `token_hash` is the SHA-256 of what proves that it is the worker of its name, `free_bytes` the room on its disk.
-    """
+    `token_hash` is the SHA-256 of what proves that it is the worker of its name, `free_bytes` the room on its disk."""
 
     owner: Owner
     lease_ms: int
@@ -72,8 +68,8 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     former.begin(transaction, run_id, plan.keep_runs, continued)
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
     release_pages(transaction)
-    if not continued:
-        forget_runs(transaction, claim)
+    if not continued:  # the log itself keeps every attempt
+        transaction.execute(ExitCount.delete().where(ExitCount.run_id < run_id))
     set_mark(transaction, "unverified", plan.unverified)
     in_force = rulesets.begin(transaction, claim, plan, edited)
     left_out = _gather(transaction, claim, plan, continued)
@@ -129,11 +125,8 @@ def open_session(
 
 
 def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunStart]:
-    """Claims the database while nobody runs, to carry out what operators ask for; makes and continues no run.
-
-    The answer describes the last run, by whose numbers the claim goes; without one, by the defaults.
-    Raises RunHeld.
-    """
+    """Claim the database without a run, to carry out what operators ask for; make and continue no run. The RunStart
+    describes the last run, by whose numbers the claim goes; without one, by the defaults. Raises RunHeld."""
     unclean = _take_over(transaction, starter)
     chosen = columns(
         Run, "id job tries patience start_politeness recrawl_interval_ms respect_http_freshness requests config_text"
@@ -193,9 +186,8 @@ def load_origins(
 def add_origins(
     transaction: Transaction, claim: Claim, names: Sequence[str], external: bool = False, start_path: str = ""
 ) -> tuple[StoredOrigin, ...]:
-    """Origins join the run by hand, by a link or by the redirect of a seed, which gives a `start_path`; those start
-    afresh that do not take part already. `external` ones are only checked; one that is so no longer is crawled from now
-    on."""
+    """Let origins join the run by hand, by a link or by the redirect of a seed, which gives a `start_path`; new ones
+    start afresh. `external` ones are only checked; one that is so no longer is crawled from now on."""
     require(transaction, claim)
     ids = []
     for name in names:
@@ -241,7 +233,7 @@ def close_session(transaction: Transaction, claim: Claim, clean_end: bool) -> No
 
 
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
-    """Ends the sessions of dead owners; answers whether the last holder of any origin did not end in order. Raises
+    """End the sessions of dead owners; return whether a last holder of an origin did not end in order. Raises
     RunHeld."""
     chosen = columns(Session, "run_id host machine pid process_started_ms started_at heartbeat_at lease_ms rest shared")
     still_open = Session.ended_at == ZERO
@@ -311,8 +303,8 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, plan:
 
 
 def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bool) -> int:
-    """Who takes part: the origins of the seeds, those that joined by hand, and those where links wait to be checked.
-    Answers how many do no longer."""
+    """Let the origins of seeds, those added by hand, and those to be checked take part; return how many no longer
+    do."""
     seeds = [seed for seeds in (plan.seeds, *(job.seeds for job in plan.jobs)) for seed in seeds]
     wanted = dict.fromkeys(clean(seed.origin) for seed in seeds)
     known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
@@ -334,9 +326,8 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
             left_out += joined != origins.EXTERNAL
             changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
             transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
-    names = {row[1] for row in known}
     for name in wanted:
-        row = origins.ensure(transaction, name) if name in names else origins.insert(transaction, name)
+        row = origins.ensure(transaction, name)
         origins.join(transaction, claim, row, "seed", afresh=not (continued and row.participates))
     _set_start_paths(transaction, claim)
     return left_out

@@ -25,13 +25,10 @@ class Process:
     cpu: float | None = None
 
 
-def worker_mark(of: WorkerState) -> StateGlyph:
-    """Return the state of a worker."""
-    return StateGlyph("⚠", of, "warning") if of is WorkerState.silent else state_mark(of)
-
-
-def session_mark(one: SessionView) -> StateGlyph:
-    """Return the state of a process that does not crawl, or not any more."""
+def process_mark(one: WorkerView | SessionView) -> StateGlyph:
+    """Return the state of a worker, or of a process that does not crawl, or not any more."""
+    if isinstance(one, WorkerView):
+        return StateGlyph("⚠", one.state, "warning") if one.state is WorkerState.silent else state_mark(one.state)
     if not one.ended_at:
         return state_mark("resting")
     return StateGlyph("■", "ended", "muted") if one.clean else StateGlyph("✗", "lost", "error")
@@ -46,11 +43,6 @@ def process_of(one: WorkerView | SessionView, now: int, spent: float | None = No
     """Return a process at `now` (epoch ms) that has `spent` processor time (ms) a second."""
     silent = one.heartbeat_age_ms if isinstance(one, WorkerView) else max(0, now - one.heartbeat_at)
     return Process(one, silent, spent)
-
-
-def _mark(process: Process) -> StateGlyph:
-    one = process.source
-    return worker_mark(one.state) if isinstance(one, WorkerView) else session_mark(one)
 
 
 def _of_worker(name: str) -> Callable[[Process], Any]:
@@ -102,7 +94,7 @@ PROCESSES: Relation[Process] = Relation(
     nothing="no process has held this database yet",
     source=lambda process: process.source,
     columns=(
-        Column("state", "STATE", shown.state(), 10, 0, value=_mark),
+        Column("state", "STATE", shown.state(), 10, 0, value=lambda process: process_mark(process.source)),
         Column("worker", "WORKER", shown.itself, None, 0, min_width=10, value=_name),
         Column("flight", "IN FLIGHT", _flight, 9, 1, "right", min_width=5, short="FLY", value=_of_worker("in_flight")),
         Column("rate", "PAGES/MIN", shown.words(compact, "", "faint"), 9, 0, "right", min_width=5, short="P/MIN",
