@@ -63,6 +63,7 @@ def test_a_fast_site(paced: Paced) -> None:
     crawl, sites = paced
     assert delays(crawl, sites["fast"])[:3] == [1200, 1000, 1000]
     assert sites["fast"].gaps[:2] == [1200, 1000]
+    assert sites["very-slow"].gaps[0] == 180_000, "the cap"
 
 
 def test_a_slow_site_and_then_429(paced: Paced) -> None:
@@ -79,26 +80,14 @@ def test_crawl_delay_up_to_its_cap_and_down_to_the_floor(paced: Paced) -> None:
     for said, (ms, why) in CRAWL_DELAYS.items():
         assert set(sites[said].gaps) == {ms}, said
         assert reason(crawl, sites[said]) == why
+    assert set(sites["request-rate"].gaps) == {9_000}
 
 
-def test_request_rate_counts_as_crawl_delay(paced: Paced) -> None:
-    assert set(paced[1]["request-rate"].gaps) == {9_000}
-
-
-def test_a_very_slow_answer_is_capped(paced: Paced) -> None:
-    assert paced[1]["very-slow"].gaps[0] == 180_000
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_in_seconds_is_waited_for(paced: Paced, status: int) -> None:
+@pytest.mark.parametrize(("name", "ms"), [("seconds-429", 90_000), ("seconds-503", 90_000), ("date", 100_000)])
+def test_retry_after_is_waited_for(paced: Paced, name: str, ms: int) -> None:
     crawl, sites = paced
-    site = sites[f"seconds-{status}"]
-    assert site.gaps[1] == 90_000
-    assert crawl.page(site.url())["last_exit_code"] == "file_of_unknown_type"
-
-
-def test_retry_after_as_a_date_is_waited_for(paced: Paced) -> None:
-    assert paced[1]["date"].gaps[1] == 100_000
+    assert sites[name].gaps[1] == ms
+    assert crawl.page(sites[name].url())["last_exit_code"] == "file_of_unknown_type"
 
 
 def test_any_crawl_delay_is_obeyed_without_a_cap(crawl: Crawling) -> None:

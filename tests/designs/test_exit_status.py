@@ -31,10 +31,10 @@ def test_0_at_the_limit_of_requests(crawl: Crawling) -> None:
     assert len(site.seen) == 2, "robots.txt counts"
 
 
-def test_1_when_an_origin_gave_up(crawl: Crawling) -> None:
-    site = crawl.site()
-    crawl.web.refuse(site)
-    said = crawl.live()
+@pytest.mark.parametrize("words", [(), ("--service",)])
+def test_1_when_an_origin_gave_up(crawl: Crawling, words: tuple[str, ...]) -> None:
+    crawl.web.refuse(crawl.site())
+    said = crawl.live(*words)
     assert said.status == 1
     assert "out of patience" in said.out + said.err
 
@@ -88,11 +88,6 @@ def test_as_a_service_a_run_that_is_told_to_end_has_succeeded(crawl: Crawling, n
     )
     assert crawl.live("--service").status == status
     assert crawl.value("SELECT finish_reason FROM v_run") == "interrupted"
-
-
-def test_as_a_service_a_run_whose_origin_gave_up_has_not_succeeded(crawl: Crawling) -> None:
-    crawl.web.refuse(crawl.site())
-    assert crawl.live("--service").status == 1
 
 
 @pytest.mark.parametrize(
