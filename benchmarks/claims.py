@@ -23,8 +23,8 @@ from tui_crawler.storage.db.owner import Owner
 from tui_crawler.storage.db.transaction import Texts, Transaction
 from tui_crawler.storage.db.writing import writing_of
 from tui_crawler.storage.drivers.driver import connection_of
+from tui_crawler.storage.models import Origin
 from tui_crawler.storage.workers import leases, peers, sessions
-from tui_crawler.storage.workers.leases import Peers
 from tui_crawler.storage.workers.sessions import Starter
 
 WORKERS = 4
@@ -47,7 +47,7 @@ def measure(place: DatabasePlace, origins: int, batch: int) -> float:
     first, start = sessions.begin(work, plan, starters[0])
     peers.open_to_all(work, first, start)
     claims = [first, *(peers.join(work, plan, starter)[0] for starter in starters[1:])]
-    leases.name_sites(work, Peers(starters[0], WORKERS, lambda origin: origin))
+    work.execute(Origin.update({Origin.site: Origin.origin}))
     members = {one.session_id: one for one in leases.members(work)}
     writing.commit()
     leased, began = 0, time.monotonic()

@@ -194,6 +194,14 @@ def database(here: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def crawl(here: Path) -> Path:
+    """The only database here, of a run that has ended (tests.cli.crawls)."""
+    from tests.cli.crawls import store_crawl  # noqa: PLC0415  it imports this module
+
+    return store_crawl(here / "crawl.db")
+
+
 @dataclass(frozen=True)
 class Said:
     """What a command answered."""
@@ -206,14 +214,23 @@ class Said:
     def document(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def ok(self) -> Said:
+        assert self.status == 0, self.err
+        return self
+
     def refused(self, *told: str, status: int = 2) -> None:
         """It ended so, and nothing was answered but why not."""
         assert (self.status, self.out) == (status, "")
         assert [words for words in told if words not in self.err] == []
 
 
+Say = Callable[..., Said]
+"""Runs a command line, given as words."""
+
+
 @pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+def say(capsys: pytest.CaptureFixture[str]) -> Say:
     """Runs the command line in this process. It prints nothing that a terminal obeys."""
 
     def run(*words: str) -> Said:

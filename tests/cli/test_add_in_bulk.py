@@ -7,13 +7,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A, B
 from tui_crawler.cli import steer_command
@@ -21,7 +20,6 @@ from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.engine import commands
 from tui_crawler.text.same_as import command_line_of
 
-Say = Callable[..., Said]
 ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal, sys
@@ -83,7 +81,6 @@ def test_each_url_is_normalised_once(here: Path, say: Say, monkeypatch: pytest.M
     path, seeds = store_crawl(here / "crawl.db"), here / "seeds.txt"
     seeds.write_text("".join(f"{A}/new/{number}\n" for number in range(35)) + f"{A}/{'a/' * 40}\n")
     monkeypatch.setattr(commands, "normalise", lambda *words: pytest.fail("a second time"))
-    said = say("add", "--db", str(path), "--file", str(seeds), "--json").document
-    (action,) = said["actions"]
+    (action,) = say("add", "--db", str(path), "--file", str(seeds), "--json").document["actions"]
     assert action["after"]["added"] == 35
     assert [reason.split(":")[2].strip() for reason in action["after"]["refused"]] == ["trap_repeat"]

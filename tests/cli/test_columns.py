@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
+from tests.cli.conftest import ORIGIN, Say, Terminal, Wiring, origin_view
 from tui_crawler.cli import status_command
 from tui_crawler.cli.printer import ColumnFit, columns, terminal_width
 from tui_crawler.domain.records.view import RunView
 
-Say = Callable[..., Said]
 HEADER = ("STATE", "ORIGIN", "TODO", "DONE", "WHY")
 ROWS = (
     ("✓ done", "https://example.org", "12", "3", "nothing left to crawl"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CONFIG, Said, environment
+from tests.cli.conftest import CONFIG, Say, environment
 from tests.cli.crawls import store_crawl
 from tests.storage.making import seed
 from tests.support.terminal import in_terminal
@@ -26,7 +26,6 @@ from tui_crawler.domain.crawl.job import JobPlan
 from tui_crawler.domain.records.exit_code import ExitCode
 
 Complete = Callable[[str], list[str]]
-Say = Callable[..., Said]
 SEPARATOR = "\v"
 BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="bash is not installed")
@@ -219,8 +218,7 @@ class TestDatabase:
 class TestScripts:
     @pytest.mark.parametrize("shell", SHELLS)
     def test_a_script_names_the_program(self, shell: str, say: Say):
-        said = say("completion", shell)
-        assert said.status == 0
+        said = say("completion", shell).ok
         assert "tui-crawler" in said.out
         assert said.err == ""
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.cli.conftest import CONFIG, TAKEN, Said, Terminal, Wiring
+from tests.cli.conftest import CONFIG, TAKEN, Say, Terminal, Wiring
 from tests.cli.crawls import store_crawl
 from tui_crawler.cli import console_command
 from tui_crawler.cli.main import main
 from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
-
-Say = Callable[..., Said]
 
 
 @pytest.fixture
@@ -203,9 +200,7 @@ def test_without_a_terminal_the_way_without_one_is_named(words: tuple[str, ...],
 
 
 def test_the_headless_demo_is_watched_like_a_run(here: Path, say: Say, wiring: Wiring):
-    said = say("demo", "--headless")
-    assert said.status == 0
-    assert "run ended, and did not say how" in said.out
+    assert "run ended, and did not say how" in say("demo", "--headless").ok.out
     assert say("demo", "--headless", "--json", "--db", "x.db").out == ""
     assert wiring.consoles == [("headless", None, None), ("headless", here / "x.db", None)]
 

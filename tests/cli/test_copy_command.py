@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.cli.crawls import store_crawl
 from tui_crawler.domain.records.failure import StorageHeldUp
 from tui_crawler.storage import database_copy
-
-Say = Callable[..., Said]
 
 
 @pytest.fixture
@@ -36,8 +33,7 @@ def rows_in(path: Path) -> int:
 
 def test_it_says_what_was_copied_and_what_was_not(crawl: Path, say: Say) -> None:
     copy = crawl.with_name("copy.db")
-    said = say("db", "copy", "crawl.db", "copy.db")
-    assert said.status == 0
+    said = say("db", "copy", "crawl.db", "copy.db").ok
     assert said.out.startswith(f"{crawl} is copied to {copy}: ")
     left = crawl.parent / "segments" / "one.segment"
     assert said.err == f"not copied: {left}; `tui-crawler queue load {left} --db {copy}` loads it\n"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from tests.cli.conftest import CONFIG, Said
+from tests.cli.conftest import CONFIG, Say
 from tests.support.postgres_database import made_database
-
-Say = Callable[..., Said]
 
 
 def path(say: Say, *words: str) -> str:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said, Wiring
+from tests.cli.conftest import Say, Wiring
 from tests.cli.crawls import A, asked_of, store_crawl
 from tui_crawler.domain.records.command import Exclude
 from tui_crawler.domain.records.failure import NotTakenUp
 from tui_crawler.domain.rules.policy import EMPTY
 from tui_crawler.wiring import operator_name
-
-Say = Callable[..., Said]
-
-
-@pytest.fixture
-def crawl(here: Path) -> Path:
-    return store_crawl(here / "crawl.db")
 
 
 class TestOnARestingDatabase:

@@ -12,7 +12,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.cli.conftest import Said, Terminal, environment
+from tests.cli.conftest import Say, Terminal, environment
 from tests.export.crawl import BINARY, HOME, store_attempts, store_crawl
 from tests.storage.making import T0, A, B, plan
 from tests.support.patience import PATIENT_S
@@ -34,7 +33,6 @@ from tui_crawler.export.output import CannotWrite
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 
-Say = Callable[..., Said]
 TABLES = tuple(what for what in WHAT if what != "bodies")
 
 
@@ -66,8 +64,7 @@ class TestWhatIsWritten:
         assert (here / "excel.csv").read_bytes().startswith(b"\xef\xbb\xbfurl,kind,")
 
     def test_json_lines_to_standard_output(self, say: Say):
-        said = say("export", "pages", "--format", "jsonl")
-        assert said.status == 0
+        said = say("export", "pages", "--format", "jsonl").ok
         pages = lines_of(said.out)
         assert len(pages) == 9
         assert pages[0]["url"] == HOME

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said, Wiring
-from tests.cli.crawls import asked_of, store_crawl
+from tests.cli.conftest import Say, Wiring
+from tests.cli.crawls import asked_of
 from tui_crawler.domain.records.command import Command, SetJob, SteerJobs
 
-Say = Callable[..., Said]
 V_JOB = ("job", "status", "nice", "depth", "concurrency", "tag", "pending", "claimed", "done", "ruleset_id")
-
-
-@pytest.fixture
-def crawl(here: Path) -> Path:
-    return store_crawl(here / "crawl.db")
 
 
 def job_named(name: str, say: Say) -> dict[str, object]:
@@ -36,8 +29,7 @@ class TestList:
         assert news["note"] == "every \x1bmorning"
 
     def test_a_table_with_nothing_a_terminal_obeys(self, crawl: Path, say: Say):
-        said = say("jobs")
-        header, main, news = said.out.splitlines()
+        header, main, news = say("jobs").out.splitlines()
         assert header.split() == [
             *("JOB", "STATUS", "NICE", "DEPTH", "CONCURRENCY", "TAG", "PENDING", "CLAIMED", "DONE", "RULESET", "NOTE")
         ]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, link, new_page, plan
 from tui_crawler.cli import links_command
 from tui_crawler.domain.records.attempt import FoundLink, RedirectRecord, RedirectSource
@@ -17,7 +16,6 @@ from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.store import SqliteStore
 
-Say = Callable[..., Said]
 HOME = f"{A}/"
 EVIL = "\x1b]52;c;x\x07[/]\u202e"
 
@@ -86,8 +84,7 @@ def test_for_people(say: Say) -> None:
 
 
 def test_a_limit_says_how_much_is_left_out(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    limited = say("links", HOME, "--limit", "2")
-    assert "… and 3 more (--limit)" in limited.out.splitlines()
+    assert "… and 3 more (--limit)" in say("links", HOME, "--limit", "2").out.splitlines()
     assert len(say("links", HOME, "--limit", "2", "--json").document["outlinks"]) == 2
     monkeypatch.setattr(links_command, "SHOWN", 4)
     assert "… and 1 more (--limit)" in say("links", HOME).out.splitlines()

@@ -13,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.cli.crawls import A, B, store_crawl
 from tests.export.crawl import store_crawl as store_attempts
 from tui_crawler.cli.log_command import ActivityLog, follow
@@ -23,13 +23,6 @@ from tui_crawler.domain.records.operator_view import ActionView, ActivityView
 from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.workers.journal import Journal
-
-Say = Callable[..., Said]
-
-
-@pytest.fixture
-def crawl(here: Path) -> Path:
-    return store_crawl(here / "crawl.db")
 
 
 def ask(path: Path, *origins: str) -> int:

@@ -11,14 +11,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from tests.cli.conftest import CONFIG, Said, Wiring, environment
+from tests.cli.conftest import CONFIG, Say, Wiring, environment
 from tests.cli.crawls import store_crawl
 from tests.support.patience import PATIENT_S
 from tui_crawler import __version__
 from tui_crawler.cli.main import main, parse
 from tui_crawler.domain.records.failure import NotOurDatabase, RunHeld, StorageFailure
-
-Say = Callable[..., Said]
 
 _IMPORTED = """
 import sys
@@ -75,8 +73,7 @@ def test_the_program_answers_as_a_module():
 
 
 def test_help_names_every_command_and_the_exit_statuses(say: Say):
-    said = say("--help")
-    assert said.status == 0
+    said = say("--help").ok
     for name in ("demo", "crawl", "run", "check", "status", "pause", "resume", "stop", "add", "retry", "failures"):
         assert f"\n    {name} " in said.out
     assert "audit" in said.out

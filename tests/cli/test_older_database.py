@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.cli.conftest import CONFIG, Said, Terminal
+from tests.cli.conftest import CONFIG, Say, Terminal
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A
 from tests.support.older_schema import OLDER, make_older
@@ -26,7 +25,6 @@ from tui_crawler.wiring import console
 from tui_crawler.wiring.demo import base_port_of
 from tui_crawler.wiring.launch import Launch
 
-Say = Callable[..., Said]
 READING = (
     "status", "failures", "failures --list", f"why {A}/", f"links {A}/", "audit", "log", "jobs", "rules show",
     f"rules test {A}/", "rules history", "rules preview my.yaml", "export pages --format csv", "exclude --list",
@@ -80,8 +78,7 @@ def test_what_is_broken_in_it_is_found(older: Path, say: Say):
 
 
 def test_an_upgrade_makes_it_readable_and_keeps_a_copy(older: Path, say: Say):
-    said = say("db", "upgrade")
-    assert said.status == 0
+    said = say("db", "upgrade").ok
     (copy,) = older.parent.glob("*.bak")
     assert said.out == f"{older}: schema {OLDER} is now {latest_version()}\nas it was: {copy}\n"
     assert say("status").status == 0

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view
+from tests.cli.conftest import CONFIG, ORIGIN, Say, Wiring, origin_view
 from tests.cli.crawls import A, B, asked_of, claim_pages, store_crawl
 from tui_crawler.domain.records.command import (
     ActionResult,
@@ -22,14 +21,8 @@ from tui_crawler.domain.records.command import (
 )
 from tui_crawler.wiring.origin_settings import kept_config
 
-Say = Callable[..., Said]
 HOUR = 3_600_000
 DAY = 24 * HOUR
-
-
-@pytest.fixture
-def crawl(here: Path) -> Path:
-    return store_crawl(here / "crawl.db")
 
 
 def pages_of(say: Say) -> list[tuple[str, int, int, int]]:
@@ -152,8 +145,7 @@ class TestProbe:
         wiring.answer = lambda _: ActionResult(1, "{}", json.dumps({"probed": answers}))
 
     def test_a_line_for_each_answer(self, say: Say, wiring: Wiring):
-        said = say("pages", "probe", f"{ORIGIN}/a", f"{ORIGIN}/b#x", "https://x/", f"{ORIGIN}/a")
-        assert said.status == 0
+        said = say("pages", "probe", f"{ORIGIN}/a", f"{ORIGIN}/b#x", "https://x/", f"{ORIGIN}/a").ok
         assert [command for _, command, _ in wiring.commands] == [
             ProbeUrls((f"{ORIGIN}/a", f"{ORIGIN}/b", "https://x/"))
         ]
@@ -164,8 +156,7 @@ class TestProbe:
         assert third.endswith("https://x/  (not here)")
 
     def test_the_answers_as_json(self, say: Say):
-        document = say("pages", "probe", f"{ORIGIN}/a", "--json").document
-        assert [list(one) for one in document["probes"]] == [
+        assert [list(one) for one in say("pages", "probe", f"{ORIGIN}/a", "--json").document["probes"]] == [
             ["url", "exit_code", "http_status", "response_ms", "message"]
         ] * 3
 

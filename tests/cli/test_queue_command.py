@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tui_crawler.wiring.offline as offline_mode
-from tests.cli.conftest import CONFIG, Said, Wiring
+from tests.cli.conftest import CONFIG, Say, Wiring
 from tui_crawler.domain.records.command import ActionResult, LoadSegment
 from tui_crawler.domain.records.failure import BadSegment, NotTakenUp, StorageFailure
 from tui_crawler.domain.records.segment import SegmentHead
@@ -18,7 +18,6 @@ from tui_crawler.storage.queue.scan import Built, BuiltSegment
 from tui_crawler.wiring import origin_settings
 from tui_crawler.wiring.offline import SegmentFolder
 
-Say = Callable[..., Said]
 A, B = "https://a.example", "https://b.example"
 BUILT = Built(3, 900, 500, 100, (BuiltSegment(Path("/s/x-1"), 200), BuiltSegment(Path("/s/x-2"), 100)))
 
@@ -82,8 +81,7 @@ def waiting(*names: str) -> tuple[tuple[Path, SegmentHead], ...]:
 
 def test_a_build_by_a_configuration(config_file: Path, here: Path, say: Say, offline: Offline):
     (here / "site.db").touch()
-    said = say("queue", "build", "site.yaml")
-    assert said.status == 0
+    said = say("queue", "build", "site.yaml").ok
     ((config, database, output),) = offline.built
     assert (config.name, database, output) == ("site", here / "site.db", None)
     assert said.out.splitlines() == [
@@ -148,8 +146,7 @@ def test_a_build_that_cannot_be(database: Path, say: Say, offline: Offline):
 
 def test_a_file_is_loaded(database: Path, here: Path, say: Say, wiring: Wiring, offline: Offline):
     wiring.answer = loaded(a=7, b=1)
-    said = say("queue", "load", "one.segment")
-    assert said.status == 0
+    said = say("queue", "load", "one.segment").ok
     assert wiring.commands == [(database, LoadSegment(str(here / "one.segment")), wiring.commands[0][2])]
     assert said.out.splitlines() == ["8 pages loaded, 2 known already  one", f"  7 {A}", f"  1 {B}"]
     assert say("queue", "load", "one.segment", "--json").document == {

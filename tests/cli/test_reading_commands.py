@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view, page_view
+from tests.cli.conftest import CONFIG, ORIGIN, Say, Wiring, origin_view, page_view
 from tests.cli.test_printer import HOSTILE
 from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.records.page_view import FailureGroup
@@ -22,7 +21,6 @@ from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.text.standing import standing
 
-Say = Callable[..., Said]
 RUN = RunView(7, 1_000, 0, "", 9, "ua", "my-index", live=True, owner="process 4711 on host h")
 GROUP = FailureGroup((("exit_code", "file_not_found"), ("origin", ORIGIN)), 4, 1, f"{ORIGIN}/gone", 5, 6)
 
@@ -33,9 +31,7 @@ class TestStatus:
     def test_json_has_the_promised_fields(self, say: Say, wiring: Wiring):
         wiring.reports.run_row = RUN
         wiring.reports.origins = (origin_view("https://b.example"), origin_view("https://a.example", paused=True))
-        said = say("status", "--json")
-        assert said.status == 0
-        document = said.document
+        document = say("status", "--json").ok.document
         assert set(document) == {"run", "totals", "origins", "coverage"}
         assert [one["origin"] for one in document["origins"]] == ["https://a.example", "https://b.example"]
         assert list(document["origins"][0]) == [
@@ -249,9 +245,7 @@ def sent(attempt: int, at: int, delay: int = 1_000) -> SentRequest:
 class TestAudit:
     def test_a_kept_promise(self, say: Say, wiring: Wiring):
         wiring.reports.requests = (sent(1, 0), sent(2, 1_200))
-        said = say("audit", "--json")
-        assert said.status == 0
-        assert said.document == {
+        assert say("audit", "--json").ok.document == {
             "ok": True,
             "origins": [
                 {
@@ -294,8 +288,7 @@ class TestAudit:
 class TestCheck:
     def test_a_valid_configuration_is_shown_with_its_sources(self, here: Path, say: Say):
         (here / "my.yaml").write_text(CONFIG + "crawl: {max_in_flight: 3}\n")
-        said = say("check", "my.yaml")
-        assert said.status == 0
+        said = say("check", "my.yaml").ok
         assert "crawl.max_in_flight: 3  (my.yaml:3)" in said.out.splitlines()
         assert 'robots.expiry: "30m"  (default)' in said.out.splitlines()
         assert "my.yaml is valid" in said.err
@@ -313,8 +306,7 @@ class TestCheck:
 
     def test_a_theme_that_does_not_exist_and_a_script_no_browser_runs(self, here: Path, say: Say):
         (here / "my.yaml").write_text(CONFIG + "rules: [{match: /x/, custom_js: go()}]\n")
-        said = say("check", "my.yaml")
-        assert said.status == 0
+        said = say("check", "my.yaml").ok
         assert "my.yaml:3:" in said.err
         assert "warning" in said.err
         assert "rules[0].custom_js: the browser extra does not exist yet" in said.err
@@ -347,9 +339,7 @@ class TestCheck:
         assert second["key"] == "robots.expiry"
 
     def test_the_schema_needs_no_file(self, say: Say):
-        said = say("check", "--schema")
-        assert said.status == 0
-        assert said.document["properties"]["seeds"]
+        assert say("check", "--schema").ok.document["properties"]["seeds"]
 
     def test_no_file(self, say: Say):
         say("check").refused("name the configuration")

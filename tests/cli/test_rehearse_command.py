@@ -6,20 +6,19 @@ import asyncio
 import hashlib
 import socket
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.wiring import run_headless
 from tui_crawler.wiring.crawl import NullListener
 from tui_crawler.wiring.launch import Launch
 
-Say = Callable[..., Said]
 SITES = ("almanac", "observatory", "reserve")
 
 
@@ -78,8 +77,7 @@ def test_rules_and_depth_are_those_of_the_changed_configuration(crawled: tuple[P
     document = say("rehearse", str(shallow), "--from", str(database), "--json").document
     assert all(1 <= one["fetched"] <= 2 for one in document["by_origin"])  # seeds, and the sitemap of one
     strict = edited(config, tmp_path, "- path: {prefix: /admin/}", "- path: {prefix: /}")
-    document = say("rehearse", str(strict), "--from", str(database), "--json").document
-    assert document["fetched"] == 0
+    assert say("rehearse", str(strict), "--from", str(database), "--json").document["fetched"] == 0
 
 
 def test_pages_that_are_not_stored_are_counted(crawled: tuple[Path, Path], tmp_path: Path, say: Say):
@@ -89,8 +87,7 @@ def test_pages_that_are_not_stored_are_counted(crawled: tuple[Path, Path], tmp_p
     document = say("rehearse", str(more), "--from", str(database), "--json").document
     assert document["not_stored"] == 2
     assert document["by_origin"][-1]["origin"] == "http://127.0.0.1:9"
-    said = say("rehearse", str(more), "--from", str(database))
-    assert "of which 2 are not stored" in said.out
+    assert "of which 2 are not stored" in say("rehearse", str(more), "--from", str(database)).out
 
 
 def test_no_socket_is_opened_and_the_database_stays_as_it_is(

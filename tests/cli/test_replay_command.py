@@ -8,17 +8,14 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.cli.crawls import store_crawl
 from tests.storage.lives import Life
-
-Say = Callable[..., Said]
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +30,7 @@ def test_check_says_that_all_follows_from_the_log(crawled: Path, say: Say):
     assert list(document)[:4] == ["ok", "run", "attempts", "differences"]
     assert (document["ok"], document["run"], document["differences"]) == (True, 1, [])
     assert document["attempts"] > 10
-    said = say("replay", "--check", "--db", str(crawled))
-    assert said.status == 0
+    said = say("replay", "--check", "--db", str(crawled)).ok
     assert f"what is stored follows from the log: run 1, {document['attempts']} attempts" in said.out
 
 

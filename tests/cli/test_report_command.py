@@ -8,7 +8,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from lxml import etree, html
 from markdown_it import MarkdownIt
 
-from tests.cli.conftest import Said, Terminal, environment
+from tests.cli.conftest import Say, Terminal, environment
 from tests.storage.making import T0, WEEK, A, attempt, crawled, document, failed, fill_of, link, outcome, plan, record
 from tui_crawler.cli.main import main
 from tui_crawler.domain.history.coverage import Coverage
@@ -35,7 +34,6 @@ from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
-Say = Callable[..., Said]
 HOME = f"{A}/"
 EVIL = (
     "</title></style></script><img src=x onerror=alert(1)>]](javascript:a)|`*_ \u202e\x1b[2J\x00\ufffe\ud800 \"'&amp;"

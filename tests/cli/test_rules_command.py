@@ -6,14 +6,13 @@ import io
 import json
 import shutil
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import CONFIG, Said, Terminal
+from tests.cli.conftest import CONFIG, Say, Terminal
 from tests.cli.crawls import NEWS, OF_RULES, SEEDS, asked_of, store_crawl
 from tests.storage.making import A, B
 from tui_crawler.cli import printer
@@ -27,7 +26,6 @@ from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring import operator_name
 from tui_crawler.wiring import rules as wiring_rules
 
-Say = Callable[..., Said]
 SITES = (f"{A}/", f"{A}/admin/x", f"{A}/list?page=1", f"{A}/slides/1", f"{B}/members/1")
 POLICIES = PolicySet(
     do_not_crawl=(DoNotCrawl(Test("path", "prefix", "/admin/"), "my.yaml:3"),),
@@ -63,8 +61,7 @@ def rules_file(here: Path, text: str) -> str:
 
 class TestShow:
     def test_as_json(self, crawl: Path, say: Say) -> None:
-        document = say("rules", "show", "--json").document
-        assert document == {
+        assert say("rules", "show", "--json").document == {
             "ruleset_id": 1,
             "policies": {
                 "do_not_crawl": [{"path": {"prefix": "/admin/"}}],
@@ -97,8 +94,7 @@ class TestShow:
         assert say("exclude", "host", "gone.example", "--reason", "asked").status == 0
         text = say("rules", "show").out
         assert "#  - {host: gone.example, reason: asked, who:" in text
-        applied = say("rules", "apply", rules_file(here, text))
-        assert applied.out == "nothing to change: version 1 says the same\n"
+        assert say("rules", "apply", rules_file(here, text)).out == "nothing to change: version 1 says the same\n"
 
     def test_what_operators_excluded_is_there_with_their_name(self, crawl: Path, say: Say) -> None:
         assert say("exclude", "host", "gone.example", "--reason", "asked").status == 0
@@ -139,8 +135,7 @@ class TestTest:
     def test_settings(self, crawl: Path, say: Say) -> None:
         document = say("rules", "test", f"{A}/slides/1", "--json").document
         assert document["settings"] == {"accept": True, "skip": True, "ua": "slow/1", "custom_js": None}
-        text = say("rules", "test", f"{A}/slides/1").out.splitlines()
-        assert text == [
+        assert say("rules", "test", f"{A}/slides/1").out.splitlines() == [
             f"{A}/slides/1",
             "rule_skip (skipped_by_rule): rule /slides/: skip true (my.yaml:9)",
             "  skip True by rule /slides/  (my.yaml:9)",
@@ -156,8 +151,7 @@ class TestTest:
 class TestPreview:
     def test_as_json(self, here: Path, crawl: Path, say: Say) -> None:
         file = rules_file(here, "rules: []\nexclusions: [{host: a.example, reason: asked}]\n")
-        document = say("rules", "preview", file, "--json").document
-        assert document == {
+        assert say("rules", "preview", file, "--json").document == {
             "known": 5,
             "newly_blocked": 2,
             "newly_allowed": 1,
@@ -264,8 +258,7 @@ class TestApply:
 
     def test_what_changes_nothing(self, here: Path, crawl: Path, say: Say) -> None:
         same = "rules: [{match: /slides/, skip: true, ua: slow/1}]\n"
-        said = say("rules", "apply", rules_file(here, same))
-        assert said.out == "nothing to change: version 1 says the same\n"
+        assert say("rules", "apply", rules_file(here, same)).out == "nothing to change: version 1 says the same\n"
         assert say("rules", "apply", rules_file(here, same), "--json").document["changed"] is False
         changed = say("rules", "apply", rules_file(here, "exclusions: []\n"), "--json").document
         assert (changed["changed"], changed["rulesets"], changed["newly_allowed"]) == (True, {"main": 2}, 1)
@@ -283,8 +276,7 @@ class TestApply:
         before = say("rules", "show", "--json").document
         assert "none before it" in say("rules", "undo").err
         assert say("rules", "apply", rules_file(here, "rules: []\nwhitelist: {}\n")).status == 0
-        said = say("rules", "undo", "--note", "a mistake")
-        told = said.out.splitlines()
+        told = say("rules", "undo", "--note", "a mistake").out.splitlines()
         assert told[0] == "version 3 is in force: of 5 known URLs 1 newly blocked, 0 newly allowed, 4 unchanged"
         assert told[1:] == [
             "this blocks 1 seed:",

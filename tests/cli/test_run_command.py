@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.conftest import CONFIG, Said, Terminal, Wiring, environment
+from tests.cli.conftest import CONFIG, Said, Say, Terminal, Wiring, environment
 from tests.support.patience import PATIENT_S
 from tui_crawler.cli import run_command
 from tui_crawler.cli.main import main
@@ -22,7 +22,6 @@ from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.records.failure import RunHeld
 from tui_crawler.wiring.launch import Launch
 
-Say = Callable[..., Said]
 A = "https://a.example.org"
 
 
@@ -227,8 +226,7 @@ def test_signals_are_left_to_who_carries_the_run_out(config: Path, say: Say, wir
 
 
 def test_workers_are_told_how_to_join(config: Path, wiring: Wiring, say: Callable[..., Said]):
-    said = say("run", "my.yaml", "--workers", "3", "--max-requests", "9", "--allow-impolite")
-    assert said.status == 0
+    assert say("run", "my.yaml", "--workers", "3", "--max-requests", "9", "--allow-impolite").status == 0
     _, database, launch = wiring.runs[-1]
     assert (launch.workers, launch.join) == (3, None)
     assert say(*launch.joined(2).words(database)).status == 0

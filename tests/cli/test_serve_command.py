@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.cli.crawls import store_crawl
 from tui_crawler.cli.serve_command import MAX_CLIENTS, TOKEN_VARIABLE
 from tui_crawler.console import browser
 from tui_crawler.console.browser import ServeAccess
 
-Say = Callable[..., Said]
 SECRET = "a-long-secret"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.conftest import Said, Wiring
+from tests.cli.conftest import Say, Wiring
 from tests.designs.web import Answer, Site, Web
 from tui_crawler.cli.archive_command import SETTINGS as ARCHIVE
 from tui_crawler.cli.main import main
@@ -21,7 +21,6 @@ from tui_crawler.cli.site_audit_command import OF_OWN_SITES, SETTINGS
 from tui_crawler.config.load import config_from_seeds, load_config, read_config
 from tui_crawler.domain.records.failure import RunHeld
 
-Say = Callable[..., Said]
 ROOT = Path(__file__).parents[2]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
+from tests.cli.conftest import ORIGIN, Say, Terminal, Wiring, origin_view
 from tui_crawler.cli import printer, steer_command
 from tui_crawler.config.units import show_duration
 from tui_crawler.console.operator.retry_start import gave_up_words
@@ -31,7 +31,6 @@ from tui_crawler.domain.records.database_place import PostgresPlace
 from tui_crawler.domain.records.view import RunView
 from tui_crawler.wiring import operator_name
 
-Say = Callable[..., Said]
 OTHER = "http://example.org:8080"
 
 
@@ -114,8 +113,7 @@ def test_a_number_for_an_exit_code_is_told_what_it_means(typed: str, words: str,
 
 def test_seeds_without_a_scheme_are_read_as_the_console_reads_them(here: Path, say: Say, wiring: Wiring):
     (here / "seeds.txt").write_text("b.test\nexample.org:8080/listed\nnonsense\n")
-    said = say("add", "example.org:8080/x", "localhost:81/y", "a.test/z", "seeds.txt")
-    assert said.status == 0
+    said = say("add", "example.org:8080/x", "localhost:81/y", "a.test/z", "seeds.txt").ok
     assert asked(wiring) == AddSeeds(
         (f"{OTHER}/x", "http://localhost:81/y", "https://a.test/z", "https://b.test/", f"{OTHER}/listed")
     )
@@ -209,8 +207,7 @@ class TestAdd:
 
     def test_a_word_may_be_a_file_of_seeds(self, here: Path, say: Say, wiring: Wiring):
         (here / "seeds.txt").write_text("# mine\nhttps://h/1\nnonsense\n\nhttps://h/2\n")
-        said = say("add", "https://h/0", "seeds.txt")
-        assert said.status == 0
+        said = say("add", "https://h/0", "seeds.txt").ok
         assert asked(wiring) == AddSeeds(("https://h/0", "https://h/1", "https://h/2"))
         assert "seeds.txt:3: nonsense" in said.err
 
@@ -249,8 +246,7 @@ class TestAdd:
     def test_many_from_stdin(self, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
         lines = b"\xef\xbb\xbfhttps://h/1\r\n\r\n# comment\nnonsense\x1b\nhttps://h/2\nhttps://h/\xff\nhttps://h/1\n"
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
-        said = say("add", "-", "https://h/0")
-        assert said.status == 0
+        said = say("add", "-", "https://h/0").ok
         assert asked(wiring) == AddSeeds(("https://h/0", "https://h/1", "https://h/2", "https://h/%EF%BF%BD"))
         assert "stdin:4: nonsense\\x1b" in said.err
         assert "1 of the listed lines cannot be crawled" in said.err

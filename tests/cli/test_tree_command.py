@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A, B
 from tui_crawler.cli import tree_command
 
-Say = Callable[..., Said]
 EVIL = "\x1b]52;c;x\x07"
 
 

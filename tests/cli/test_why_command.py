@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Said
+from tests.cli.conftest import Say
 from tests.cli.crawls import NEWS
 from tests.storage.making import T0, A, B, attempt, crawled, failed, fill_of, link, plan, refusal, robots, url
 from tui_crawler.cli import why_command
@@ -27,7 +26,6 @@ from tui_crawler.storage.db.database import open_writable
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.store import SqliteStore
 
-Say = Callable[..., Said]
 HOME = f"{A}/"
 EVIL = "\x1b]52;c;x\x07[/]\u202e"
 CONFIG = f"""\
@@ -101,9 +99,7 @@ def crawl(stored: Path, here: Path) -> Path:
     ],
 )
 def test_kinds(url: str, verdict: str, code: str | None, known: bool, say: Say) -> None:
-    said = say("why", url, "--json")
-    assert said.status == 0
-    document = said.document
+    document = say("why", url, "--json").ok.document
     assert (document["verdict"], document["exit_code"], document["known"]) == (verdict, code, known)
     assert say("why", url).status == 0
 
@@ -170,14 +166,12 @@ def test_a_job_may_be_named(say: Say) -> None:
 
 def test_what_operators_asked_for_counts_at_once(say: Say) -> None:
     assert say("exclude", "pattern", "/later", "--reason", "asked").status == 0
-    document = say("why", f"{A}/later", "--json").document
-    assert document["verdict"] == "exclusion"
+    assert say("why", f"{A}/later", "--json").document["verdict"] == "exclusion"
     assert "--remove" in say("why", f"{A}/later").out
 
 
 def test_one_screen(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    piped = say("why", HOME).out.splitlines()
-    assert any(len(line) > 80 for line in piped), "in a pipe nothing is wrapped or cut"
+    assert any(len(line) > 80 for line in say("why", HOME).out.splitlines()), "in a pipe nothing is wrapped or cut"
     monkeypatch.setattr(why_command, "terminal_width", lambda: 80)
     for asked in (HOME, f"{A}/gone", f"{A}/no/x", f"{A}/list?sort=1", f"{B}/far", f"{A}/later"):
         lines = say("why", asked).out.splitlines()

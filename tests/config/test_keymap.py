@@ -6,31 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.config.written import SEEDS, load_text, problem_of
 from tui_crawler.config.document import json_schema
-from tui_crawler.config.load import load_config
-from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.config.schema import Config
-
-SEEDS = "seeds: [https://example.org/]\n"
-
-
-def load(folder: Path, text: str) -> Config:
-    path = folder / "crawl.yaml"
-    path.write_text(SEEDS + text)
-    return load_config(path)
 
 
 def test_keys_are_kept_with_their_places(tmp_path: Path) -> None:
-    config = load(tmp_path, "keymap:\n  view.freeze: F\n  origin.stop: ctrl+x\n")
+    config = load_text(tmp_path, SEEDS + "keymap:\n  view.freeze: F\n  origin.stop: ctrl+x\n")
     assert config.keymap == (("view.freeze", "F"), ("origin.stop", "ctrl+x"))
-    assert config.source_of("keymap.origin.stop").endswith("crawl.yaml:4")
+    assert config.source_of("keymap.origin.stop").endswith("crawl.yaml:5")
 
 
 @pytest.mark.parametrize("written", ["vim", "default", "nano", "[vim]"])
 def test_a_preset_is_an_error_that_says_what_to_write_instead(tmp_path: Path, written: str) -> None:
-    with pytest.raises(ConfigErrors) as caught:
-        load(tmp_path, f"keymap: {{origin.stop: x, preset: {written}}}\n")
-    (problem,) = caught.value.problems
+    problem = problem_of(tmp_path, f"{SEEDS}keymap: {{origin.stop: x, preset: {written}}}\n")
     assert problem.key == "keymap.preset"
     assert "journal.undo: u" in problem.suggestion
 

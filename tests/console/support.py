@@ -38,6 +38,7 @@ from tui_crawler.console.session import SessionFile
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import ActionResult, Command, PauseOrigins, ResumeOrigins
 from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.view import AttemptView, OriginView
 
 
 class FrozenClock:
@@ -345,6 +346,18 @@ class Stage:
             name = _character_to_key(char) if not char.isalnum() else char
             self.app.post_message(events.Key(name, char))
         await self.quiet()
+
+    async def enter(self, text: str, rounds: int = 1) -> None:
+        """Types a text and enter."""
+        await self.type(text)
+        await self.press("enter", rounds=rounds)
+
+    async def commit(
+        self, *views: OriginView, log: Iterable[AttemptView] = (), rounds: int = 2, move_ms: int = 120
+    ) -> None:
+        """Changes origins and adds attempts, and lets the app read that."""
+        self.reports.commit(*views, log=log)
+        await self.settle(rounds, move_ms)
 
     async def decided(self) -> None:
         """Waits until something became of the last intent."""

@@ -75,15 +75,13 @@ async def test_the_oldest_and_the_newest_are_a_key_away_and_what_comes_in_is_tol
         await held.press("G", rounds=2)
         assert table.cursor_key == ("attempt", 1)
         top = table.visible_keys[0]
-        held.reports.commit(log=some(1_201, 1_207))
-        await held.settle(3, move_ms=300)
+        await held.commit(log=some(1_201, 1_207), rounds=3, move_ms=300)
         assert (table.cursor_key, table.visible_keys[0]) == (("attempt", 1), top)
         assert "Attempts · 7 new" in held.text()
         await held.press("g", rounds=2)
         assert table.cursor_key == ("attempt", 1_207)
         assert "7 new" not in held.text()
-        held.reports.commit(log=some(1_208, 1_900))
-        await held.settle(3, move_ms=300)
+        await held.commit(log=some(1_208, 1_900), rounds=3, move_ms=300)
         assert table.cursor_key == ("attempt", 1_900), "more than a window at once: it begins anew at the newest"
         assert numbers(table)[-1] > 1_600
 
@@ -94,8 +92,7 @@ async def test_a_wheel_down_stays_where_it_is_while_attempts_come_in() -> None:
         table.scroll_to(y=40, animate=False, force=True)
         await held.settle(1)
         top = table.visible_keys[0]
-        held.reports.commit(log=some(1_201, 1_230))
-        await held.settle(3, move_ms=300)
+        await held.commit(log=some(1_201, 1_230), rounds=3, move_ms=300)
         assert table.visible_keys[0] == top
         assert "Attempts · 30 new" in held.text()
 

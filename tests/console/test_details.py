@@ -37,12 +37,10 @@ async def test_origin_shows_state_with_history_todo_in_order_counts_and_log() ->
 async def test_attempts_of_an_origin_come_in_live_and_the_cursor_stays_where_it_was_put() -> None:
     async with stage() as held:
         await open_api(held)
-        held.reports.commit(log=[attempt(401, f"{API}/live", "file_ingested")])
-        await held.settle(4)
+        await held.commit(log=[attempt(401, f"{API}/live", "file_ingested")], rounds=4)
         assert held.table("#attempts").cursor_key == ("attempt", 401)
         await held.press("j", rounds=0)
-        held.reports.commit(log=[attempt(402, f"{API}/live2", "file_ingested")])
-        await held.settle(4)
+        await held.commit(log=[attempt(402, f"{API}/live2", "file_ingested")], rounds=4)
         assert held.table("#attempts").cursor_key == ("attempt", 400)
         assert "/live2" in held.text()
 
@@ -60,8 +58,7 @@ async def test_frozen_origin_holds_still() -> None:
     async with stage() as held:
         await open_api(held)
         await held.press("f")
-        held.reports.commit(log=[attempt(401, f"{API}/live", "file_ingested")])
-        await held.settle(4)
+        await held.commit(log=[attempt(401, f"{API}/live", "file_ingested")], rounds=4)
         assert "/live" not in held.text()
         assert "‖ frozen" in held.text()
         await held.press("f")
@@ -135,8 +132,7 @@ async def test_nothing_has_failed() -> None:
 async def test_failures_change_while_they_are_shown() -> None:
     async with stage(keys="2") as held:
         held.reports.pages = (*failed_pages(), page(900, f"{API}/late", "request_timeout"))
-        held.reports.commit()
-        await held.settle(12)
+        await held.commit(rounds=12)
         assert "/late" in held.text()
 
 

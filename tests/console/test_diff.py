@@ -42,8 +42,7 @@ async def test_from_origins_to_pages_to_lines_and_links() -> None:
         assert "title     − Deer" in shown(held, "#diff-facts")
         await held.press("enter")
         assert isinstance(held.app.screen, UrlScreen)
-        await held.press("escape")
-        await held.press("escape")
+        await held.press("escape", "escape")
         assert isinstance(held.app.screen, DiffScreen)
 
 
@@ -91,7 +90,6 @@ async def test_two_marked_runs_of_the_stats_are_compared() -> None:
         screen = held.app.screen
         assert isinstance(screen, StatsScreen)
         screen.query_one("#ledger").focus()
-        await held.press("j", "space", "space")
-        await held.press("enter")
+        await held.press("j", "space", "space", "enter")
         await held.settle(2)
         assert held.app.screen.crumbs() == (f"Runs {oldest} and {middle}",), newest

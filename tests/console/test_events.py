@@ -44,8 +44,7 @@ PAUSED = ActionView(
 async def test_actions_stand_among_the_attempts_by_time_with_their_command_line() -> None:
     async with stage((200, 50)) as held:
         held.reports.asked_for = (PAUSED, *held.reports.asked_for)
-        held.reports.commit()
-        await held.settle(12)
+        await held.commit(rounds=12)
         assert list(held.table("#events").row_order)[:3] == [400, ("action", 30), ("action", 9)]
         line = next(line for line in held.text().splitlines() if f"tui-crawler pause {API}" in line)
         assert "✎ pause" in line
@@ -63,8 +62,7 @@ async def test_columns_stand_still_whatever_comes_in_and_exit_codes_are_spelled_
 
         before = places()
         long = attempt(900, f"{WWW}/{'long/' * 30}", "blocked_url_by_local_policy")
-        held.reports.commit(log=(replace(long, title="A title that goes on and on " * 3),))
-        await held.settle(3)
+        await held.commit(log=(replace(long, title="A title that goes on and on " * 3),), rounds=3)
         assert long.attempt_id in table.row_order
         assert places() == before
         assert "policy" in held.text()
@@ -92,12 +90,10 @@ async def test_a_filter_says_which_table_it_is_for() -> None:
 async def test_an_action_changes_its_row_when_something_becomes_of_it() -> None:
     async with stage((200, 50)) as held:
         held.reports.asked_for = (replace(PAUSED, applied=False),)
-        held.reports.commit()
-        await held.settle(12)
+        await held.commit(rounds=12)
         assert "◷ pause" in held.text()
         held.reports.asked_for = (replace(PAUSED, error="it has finished"),)
-        held.reports.commit()
-        await held.settle(12)
+        await held.commit(rounds=12)
         held.sees("✗ pause", "it has finished")
         assert len([key for key in held.table("#events").row_order if key == ("action", 30)]) == 1
 

@@ -121,16 +121,14 @@ async def test_the_mark_of_a_page_that_failed_no_longer_goes_with_it(monkeypatch
         await held.press("space", "space", "space", rounds=0)
         rest = {one.page_id: one for one in held.reports.pages}
         held.reports.pages = tuple(one for number, one in rest.items() if number != 2)
-        held.reports.commit()
-        await held.settle(3, move_ms=1_100)
+        await held.commit(rounds=3, move_ms=1_100)
         assert held.situation.urls == (f"{API}/p/1", f"{API}/p/3")
         assert "2 marked" in held.text()
         await held.press("G", rounds=3)
         held.reports.pages = tuple(
             replace(one, last_exit_code="file_gone") if n == 3 else one for n, one in rest.items()
         )
-        held.reports.commit()
-        await held.settle(2, move_ms=1_100)
+        await held.commit(rounds=2, move_ms=1_100)
         assert held.situation.urls == (f"{API}/p/1", f"{API}/p/3"), "nobody has looked there"
         await held.press("g", rounds=3)
         assert held.situation.urls == (f"{API}/p/1",)
@@ -151,8 +149,7 @@ async def test_what_fails_meanwhile_comes_in_without_moving_anything() -> None:
     async with stage((140, 40), reports=many(450), keys="2 enter") as held:
         await held.press("j", "j", rounds=0)
         held.reports.pages = (*held.reports.pages, page(95_000, f"{API}/late", "request_timeout"))
-        held.reports.commit()
-        await held.settle(3, move_ms=11_000)
+        await held.commit(rounds=3, move_ms=11_000)
         assert held.table("#pages").cursor_key == 3
         assert "row 3 of 451" in held.text()
 
@@ -160,8 +157,7 @@ async def test_what_fails_meanwhile_comes_in_without_moving_anything() -> None:
 async def test_frozen_one_scrolls_on_through_what_was_there() -> None:
     async with stage((140, 40), reports=many(450), keys="2 enter f") as held:
         held.reports.pages = tuple(replace(one, title="new") for one in held.reports.pages)
-        held.reports.commit()
-        await held.settle(2, move_ms=1_100)
+        await held.commit(rounds=2, move_ms=1_100)
         before = held.app.screen.missed  # type: ignore[attr-defined]
         assert before >= 1
         for _ in range(8):

@@ -29,8 +29,7 @@ def groups(held: Stage) -> list[Hashable]:
 
 async def look_for(held: Stage, text: str) -> None:
     await held.press("/", rounds=0)
-    await held.type(text)
-    await held.press("enter", rounds=4)
+    await held.enter(text, rounds=4)
 
 
 async def test_part_of_a_url_keeps_the_groups_that_hold_it_and_of_these_the_pages_that_have_it() -> None:
@@ -107,8 +106,7 @@ async def test_new_pages_are_found_as_they_fail() -> None:
         held.reports.pages = tuple(
             replace(one, url=f"{one.url}/basket") if one.page_id == 90_000 else one for one in held.reports.pages
         )
-        held.reports.commit()
-        await held.settle(4, move_ms=1_100)
+        await held.commit(rounds=4, move_ms=1_100)
         assert groups(held) == [GONE]
 
 

@@ -314,8 +314,7 @@ async def test_r_on_one_page_of_an_origin_that_gave_up_asks_the_same() -> None:
 
 async def test_r_on_a_page_of_a_paused_origin_says_that_it_waits() -> None:
     async with stage((140, 40)) as held:
-        held.reports.commit(replace(held.reports.rows[API], paused=True))
-        await held.settle(2)
+        await held.commit(replace(held.reports.rows[API], paused=True), rounds=2)
         await held.press("2", "enter", rounds=3)
         await held.act("r", rounds=0)
         assert any(one.text.endswith("; it waits, its origin is paused") for one in held.app.notices)
@@ -463,8 +462,7 @@ async def test_a_frozen_view_counts_only_what_is_another_one() -> None:
         await held.settle(3, move_ms=1_100)
         assert "‖ frozen" in held.text()
         held.reports.pages = (*failed_pages(), page(900, f"{API}/late", "request_timeout"))
-        held.reports.commit()
-        await held.settle(2, move_ms=1_100)
+        await held.commit(rounds=2, move_ms=1_100)
         assert "‖ frozen · 1 changes" in held.text()
         assert "/late" not in held.text()
         await held.press("f", rounds=1)

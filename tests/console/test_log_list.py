@@ -68,8 +68,7 @@ async def test_the_first_and_the_newest_entry_are_a_key_away() -> None:
         await held.press("G", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 3_000)
         assert "● following" in held.text()
-        await held.press("home", rounds=3)
-        await held.press(">", rounds=3)
+        await held.press("home", ">", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 3_000)
 
 
@@ -77,14 +76,12 @@ async def test_the_first_and_the_newest_entry_are_a_key_away() -> None:
 async def test_what_comes_in_moves_nothing_that_is_read_and_is_counted() -> None:
     async with stage(reports=attempts_only(3_000), keys="5 k k", rounds=2) as held:
         at, top = held.table("#log").cursor_key, held.table("#log").visible_keys[0]
-        held.reports.commit(log=many(3_001, 3_030))
-        await held.settle(2, move_ms=300)
+        await held.commit(log=many(3_001, 3_030), rounds=2, move_ms=300)
         assert (held.table("#log").cursor_key, held.table("#log").visible_keys[0]) == (at, top)
         assert "○ not following · 30 new" in held.text()
         assert numbers(held)[-1] == 3_030
         await held.press("g", rounds=3)
-        held.reports.commit(log=many(3_031, 3_040))
-        await held.settle(2, move_ms=300)
+        await held.commit(log=many(3_031, 3_040), rounds=2, move_ms=300)
         assert "○ not following · 40 new" in held.text()
         assert held.table("#log").cursor_key == ("attempt", 1)
         assert numbers(held)[-1] < 400, "what is far away is counted, not held"
@@ -104,8 +101,7 @@ async def test_a_wheel_up_from_the_end_stays_where_it_is_while_entries_come_in()
             top = table.visible_keys[0]
             await held.settle(1)
             assert table.visible_keys[0] == top
-        held.reports.commit(log=many(1_001, 1_020))
-        await held.settle(2, move_ms=300)
+        await held.commit(log=many(1_001, 1_020), rounds=2, move_ms=300)
         assert table.visible_keys[0] == top
         assert "20 new" in held.text()
         for _ in range(6):
@@ -117,8 +113,7 @@ async def test_a_wheel_up_from_the_end_stays_where_it_is_while_entries_come_in()
 @pytest.mark.usefixtures("small")
 async def test_more_than_a_window_at_once_while_it_follows_goes_to_the_end_anew() -> None:
     async with stage(reports=attempts_only(300), keys="5") as held:
-        held.reports.commit(log=many(301, 2_000))
-        await held.settle(4, move_ms=300)
+        await held.commit(log=many(301, 2_000), rounds=4, move_ms=300)
         assert held.table("#log").cursor_key == ("attempt", 2_000)
         assert numbers(held)[0] > 1_500
         assert "● following" in held.text()

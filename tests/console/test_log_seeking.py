@@ -84,9 +84,7 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
 
 async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None:
     async with stage((140, 30), reports=with_ends(6_000, _3="server_internal_error"), keys="5", rounds=2) as held:
-        await held.press("/", rounds=0)
-        await held.type("docs.example.net/3x")
-        await held.press("enter", rounds=3)
+        await held.enter("/docs.example.net/3x", rounds=3)
         held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "looked at, esc stops")
         asked = len(held.reports.asked)
         await held.press("escape", rounds=2)
@@ -102,9 +100,7 @@ async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None
 async def test_a_new_search_takes_the_place_of_the_one_before() -> None:
     reports = with_ends(6_000, _4000="request_timeout")
     async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
-        await held.press("/", rounds=0)
-        await held.type("nowhere")
-        await held.press("enter", rounds=1)
+        await held.enter("/nowhere", rounds=1)
         assert f"{LOOKING} hit of nowhere" in held.text()
         await held.press("w", rounds=0)
         assert f"{LOOKING} warning" in held.text()
@@ -122,9 +118,7 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
     log = [replace(one, title="A Quince") if one.attempt_id in {2_000, 1_000} else one for one in reports.log]
     reports.log = tuple(log)
     async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
-        await held.press("/", rounds=0)
-        await held.type("QUINCE")
-        await held.press("enter", rounds=0)
+        await held.enter("/QUINCE", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 2_000)
         assert "/quince/ 1 hit held" in held.text()
@@ -136,8 +130,7 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
         assert "there is no further hit of quince" in held.text()
         await held.press("g", rounds=3)
         await held.press("/", rounds=0)
-        await held.type("")
-        await held.press("enter", rounds=0)
+        await held.enter("", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 1_000), "there is none older: the newer one"
 
@@ -151,8 +144,7 @@ async def test_what_comes_in_meanwhile_is_news_and_following_goes_on_until_it_ar
         await held.settle(1, move_ms=300)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 400)
-        held.reports.commit(log=many(3_006, 3_010))
-        await held.settle(2, move_ms=300)
+        await held.commit(log=many(3_006, 3_010), rounds=2, move_ms=300)
         assert held.table("#log").cursor_key == ("attempt", 400)
         assert "5 new" in held.text()
 
@@ -171,9 +163,7 @@ async def test_among_errors_only_there_is_no_warning_to_go_to_and_hits_are_error
         await held.press("w", rounds=0)
         assert "errors only are shown; L shows everything" in held.text()
         asked = len(held.reports.asked)
-        await held.press("/", rounds=0)
-        await held.type("timeout")
-        await held.press("enter", rounds=0)
+        await held.enter("/timeout", rounds=0)
         await looked(held)
         assert "there is no further hit of timeout" in held.text()
         assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 200), ("attempt", 400)]

@@ -144,14 +144,12 @@ async def test_where_not_all_rows_are_held_the_problems_are_those_among_them() -
 
 async def test_it_follows_at_its_end_and_stays_where_one_moved_up() -> None:
     async with stage(keys="5", rounds=2) as held:
-        held.reports.commit(log=many(401, 402))
-        await held.settle(2, move_ms=300)
+        await held.commit(log=many(401, 402), rounds=2, move_ms=300)
         assert held.table("#log").cursor_key == ("attempt", 402)
         await held.press("k", rounds=0)
         assert "○ not following" in held.text()
         at = held.table("#log").cursor_key
-        held.reports.commit(log=many(403, 410))
-        await held.settle(2, move_ms=300)
+        await held.commit(log=many(403, 410), rounds=2, move_ms=300)
         assert ("attempt", 410) in keys_of(held)
         assert held.table("#log").cursor_key == at
         await held.press(">", rounds=0)
@@ -176,8 +174,7 @@ async def test_only_what_is_new_is_read_and_nothing_without_a_commit() -> None:
         held.reports.asked.clear()
         await held.settle(3, move_ms=300)
         assert held.reports.asked == []
-        held.reports.commit(log=many(401, 401))
-        await held.settle(1, move_ms=300)
+        await held.commit(log=many(401, 401), rounds=1, move_ms=300)
         assert "attempt_stretch(400, >, '')" in held.reports.asked
 
 
@@ -195,8 +192,7 @@ async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
         assert "errors only" in held.text()
         assert "request_timeout" not in held.text()
         assert "✗ rules" in held.text()
-        await held.press("L", rounds=2)
-        await held.press("!", rounds=2)
+        await held.press("L", "!", rounds=2)
         assert "warnings and errors" in held.text()
         assert "file_ingested" not in held.text()
         assert "✗ rules" in held.text()
@@ -206,9 +202,7 @@ async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
 
 async def test_search_counts_hits_goes_from_one_to_the_next_and_esc_takes_it_back_first() -> None:
     async with stage((140, 40), keys="5", rounds=2) as held:
-        await held.press("/", rounds=0)
-        await held.type("TIMEOUT")
-        await held.press("enter", rounds=1)
+        await held.enter("/TIMEOUT", rounds=1)
         assert "/timeout/ 2 hits" in held.text()
         assert held.table("#log").cursor_key == ("attempt", 400)
         await held.press("n", rounds=0)
@@ -296,13 +290,10 @@ async def test_a_filter_is_named_in_the_title_and_what_is_counted_is_what_it_kee
     )
     reports.log = (*sorted((*good, *bad), key=lambda one: -one.attempt_id),)
     async with stage((160, 40), reports=reports, keys="5") as held:
-        await held.press("&", rounds=0)
-        await held.type("exit:server")
-        await held.press("enter", rounds=1)
+        await held.enter("&exit:server", rounds=1)
         whole = len(held.table("#log").held_rows())
         assert f"& exit:server: 5 of {whole} · 5 problems among them" in held.text()
-        await held.type("/bad")
-        await held.press("enter", rounds=1)
+        await held.enter("/bad", rounds=1)
         assert "/bad/ 5 hits among them" in held.text()
         await held.press("escape", "escape", rounds=1)
         assert "exit:server" not in held.text()
@@ -310,8 +301,7 @@ async def test_a_filter_is_named_in_the_title_and_what_is_counted_is_what_it_kee
 
 async def test_a_field_that_is_searched_for_says_where_fields_belong() -> None:
     async with stage((160, 40), keys="5") as held:
-        await held.type("/exit:server")
-        await held.press("enter", rounds=1)
+        await held.enter("/exit:server", rounds=1)
         assert "exit: is a field of &, which keeps what fits; this looks for the very text" in held.text()
 
 

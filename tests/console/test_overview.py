@@ -126,8 +126,7 @@ async def test_delay_goes_up_by_steps_and_never_below_what_robots_txt_asks() -> 
         assert "faster: you have not raised it" in held.text()
         await held.act("d")
         assert held.journal.sent == [SetDelay(DOCS, 15_000)]
-        held.reports.commit(replace(held.reports.rows[DOCS], operator_delay_ms=15_000, delay_ms=15_000))
-        await held.settle()
+        await held.commit(replace(held.reports.rows[DOCS], operator_delay_ms=15_000, delay_ms=15_000))
         await held.act("D")
         assert held.journal.sent[-1] == SetDelay(DOCS, 0)
         await held.act("z")
@@ -136,8 +135,7 @@ async def test_delay_goes_up_by_steps_and_never_below_what_robots_txt_asks() -> 
 
 async def test_filter_narrows_as_one_types_and_escape_takes_it_off() -> None:
     async with stage() as held:
-        await held.press("/", rounds=0)
-        await held.press("d", "o", "c", "s", rounds=0)
+        await held.press("/", "d", "o", "c", "s", rounds=0)
         await held.press("enter")
         assert order(held) == [DOCS]
         assert "filter: docs" in held.text()
@@ -147,8 +145,7 @@ async def test_filter_narrows_as_one_types_and_escape_takes_it_off() -> None:
 
 async def test_filter_finds_states_too() -> None:
     async with stage() as held:
-        await held.type("/gave up")
-        await held.press("enter", rounds=0)
+        await held.enter("/gave up", rounds=0)
         assert order(held) == ["https://down.example.com"]
 
 
@@ -203,8 +200,7 @@ async def test_order_changes_neither_under_the_cursor_nor_right_after_a_key() ->
     async with stage() as held:
         await select(held, DOCS)
         await held.press("j", "k", rounds=0)
-        held.reports.commit(replace(held.reports.rows[DOCS], failed=500))
-        await held.settle(4)
+        await held.commit(replace(held.reports.rows[DOCS], failed=500), rounds=4)
         assert order(held)[0] != DOCS
         await held.settle(12)
         assert order(held)[0] == DOCS
@@ -216,23 +212,20 @@ async def test_only_what_changed_is_read() -> None:
         held.reports.asked.clear()
         await held.settle(5)
         assert held.reports.asked == []
-        held.reports.commit(replace(held.reports.rows[WWW], done=88_121))
-        await held.settle(3)
+        await held.commit(replace(held.reports.rows[WWW], done=88_121), rounds=3)
         assert held.reports.asked.count("origins_changed(1)") == 1
         assert "88 121" in held.text()
 
 
 async def test_a_new_origin_appears() -> None:
     async with stage() as held:
-        held.reports.commit(origin("https://new.example.org", failed=99))
-        await held.settle(12)
+        await held.commit(origin("https://new.example.org", failed=99), rounds=12)
         assert order(held)[0] == "https://new.example.org"
 
 
 async def test_waits_under_ten_seconds_count_down() -> None:
     async with stage() as held:
-        held.reports.commit(replace(held.reports.rows[DOCS], next_request_at=held.clock.wall + 8_000))
-        await held.settle()
+        await held.commit(replace(held.reports.rows[DOCS], next_request_at=held.clock.wall + 8_000))
         await held.settle(5, move_ms=500)
         left = held.reports.rows[DOCS].next_request_at - held.clock.wall
         line = next(line for line in held.text().splitlines() if "docs.example.net" in line)
@@ -313,16 +306,13 @@ async def test_origins_that_give_up_are_told_in_one_notice_of_the_last_minute() 
     async with stage() as held:
         assert "gave up:" not in held.text()
         rows = held.reports.rows
-        held.reports.commit(replace(rows[API], state="FINISHED", finish_reason="patience", patience=0))
-        await held.settle(2)
+        await held.commit(replace(rows[API], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
         assert "✗ gave up: api.example.org – ! shows problems" in held.text()
-        held.reports.commit(replace(rows[DOCS], state="FINISHED", finish_reason="patience", patience=0))
-        await held.settle(2)
+        await held.commit(replace(rows[DOCS], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
         assert "✗ 2 origins gave up in 60 s, the last: docs.example.net – ! shows problems" in held.text()
         assert len(held.app.notices) == 1
         held.clock.move(90_000)
-        held.reports.commit(replace(rows[WWW], state="FINISHED", finish_reason="patience", patience=0))
-        await held.settle(2)
+        await held.commit(replace(rows[WWW], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
         assert "✗ gave up: www.example.com – ! shows problems" in held.text()
 
 
@@ -352,8 +342,7 @@ async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it
 async def test_the_order_is_made_anew_on_coming_back_also_when_the_run_has_ended() -> None:
     async with stage(keys="2", rounds=2) as held:
         views = enumerate(held.reports.rows.values())
-        held.reports.commit(*(replace(view, failed=n * 10, state="FINISHED") for n, view in views))
-        await held.settle(3)
+        await held.commit(*(replace(view, failed=n * 10, state="FINISHED") for n, view in views), rounds=3)
         await held.press("escape", rounds=1)
         failed = [held.reports.rows[name].failed for name in order(held)]
         assert failed == sorted(failed, reverse=True), "at once, though a key was pressed just now"
@@ -462,8 +451,7 @@ async def test_a_run_that_does_not_say_who_crawls_is_warned_of_once() -> None:
         told = [one.text for one in held.app.notices if one.kind == "user agent"]
         assert told == [f"⚠ {WARNING}"]
         assert UNCONFIGURED_USER_AGENT in held.text()
-        held.reports.commit(replace(held.reports.rows[API], done=999))
-        await held.settle(move_ms=60_000)
+        await held.commit(replace(held.reports.rows[API], done=999), move_ms=60_000)
         assert not [one for one in held.app.notices if one.kind == "user agent"]
     async with stage() as held:
         assert not [one for one in held.app.notices if one.kind == "user agent"], "this one says it"
@@ -478,8 +466,7 @@ async def test_an_origin_most_of_whose_pages_are_not_canonical_is_warned_of_once
         assert len(told) == 1
         assert "crawl.canonical: same_origin" in told[0]
         assert "25 of 40 pages name" in held.text()
-        held.reports.commit(replace(held.reports.rows[API], done=41))
-        await held.settle(move_ms=60_000)
+        await held.commit(replace(held.reports.rows[API], done=41), move_ms=60_000)
         assert not [one for one in held.app.notices if one.kind == "canonical"]
 
 
@@ -491,8 +478,7 @@ async def test_origins_that_differ_by_the_scheme_alone_are_both_shown_with_it() 
         await held.settle()
         assert "127.0.0.1:9306" in held.text()
         assert secure not in held.text()
-        held.reports.commit(origin(plain))
-        await held.settle(4, move_ms=1_200)
+        await held.commit(origin(plain), rounds=4, move_ms=1_200)
         held.sees("http 127.0…:9306", "https 127.…:9306")
     async with stage((200, 50), reports=reports) as held:
         assert secure in held.text()

@@ -140,22 +140,17 @@ async def test_the_span_is_changed_and_remembered():
 async def test_it_is_of_what_is_named_at_the_prompt():
     reports = FakeReports()
     async with stage((120, 40), reports=reports) as held:
-        await held.type(f":pulse origin {API}")
-        await held.press("enter", rounds=4)
+        await held.enter(f":pulse origin {API}", rounds=4)
         assert screen_of(held).crumbs() == ("Pulse", API)
         assert asked(reports).startswith(f"pulse(origin {API}")
         assert shown(held) == ["pages", "latency", "failures", "bytes"]
-        await held.type(":of job my-index")
-        await held.press("enter", rounds=4)
+        await held.enter(":of job my-index", rounds=4)
         assert asked(reports).startswith("pulse(job my-index, 60000")
-        await held.type(":of nonsense")
-        await held.press("enter", rounds=3)
+        await held.enter(":of nonsense", rounds=3)
         assert screen_of(held)._of == PulseOf(PulseScope.job, "my-index")
-        await held.press("O", rounds=3)
-        await held.press("enter", rounds=3)
+        await held.press("O", "enter", rounds=3)
         assert "job my-index" in reading(held) or "whole crawl" in reading(held)
-        await held.type(":of crawl")
-        await held.press("enter", rounds=4)
+        await held.enter(":of crawl", rounds=4)
         assert len(shown(held)) == 8
 
 
@@ -275,8 +270,7 @@ async def test_what_waits_and_how_origins_stand_is_said_as_the_header_has_it(siz
         for step, state in enumerate(("WAITING", "BUSY", "FINISHED", "WAITING"), 1):
             reason = "exhausted" if state == "FINISHED" else ""
             changed = replace(first, state=state, finish_reason=reason, pending=151 + step, todo=7 * step, patience=5)
-            held.reports.commit(changed)
-            await held.settle(3, move_ms=130)
+            await held.commit(changed, rounds=3, move_ms=130)
             seen.add(says_what_the_header_says(held))
         assert len(seen) == 5
         await held.settle(2, move_ms=MINUTE_MS)  # the next step of the span
@@ -289,8 +283,7 @@ async def test_a_cursor_in_the_past_reads_the_gauges_of_then() -> None:
         await held.press(*["h"] * 20, rounds=1)
         then = title_of_chart(held, "queue")
         assert then != present
-        held.reports.commit(replace(held.reports.rows[API], pending=1))
-        await held.settle(3)
+        await held.commit(replace(held.reports.rows[API], pending=1), rounds=3)
         assert title_of_chart(held, "queue") == then
         await held.press(".", rounds=2)
         says_what_the_header_says(held)

@@ -39,8 +39,7 @@ async def test_any_url_or_path_of_the_origin_can_be_tried() -> None:
         assert "ctrl+t tries a URL" in held.text()
         for path, line in (("/v2/?sort=a", 9), ("/v2/user/7", 8)):
             await held.press("ctrl+t", rounds=0)
-            await held.type(path)
-            await held.press("enter", rounds=1)
+            await held.enter(path, rounds=1)
             assert f"⊘ refused by line {line}" in held.text()
         assert " 8 ▸● Disallow: /v2/user/" in held.text()
         held.app.dispatcher.do("robots.test", "https://elsewhere.example/x")
@@ -58,12 +57,10 @@ async def test_a_refetch_goes_through_the_journal_and_the_new_file_is_shown() ->
         assert held.journal.sent == [RefetchRobots((API,))]
         assert "✓ fetch robots.txt of api.example.org again" in held.text()
         view = held.reports.rows[API]
-        held.reports.commit(replace(view, robots_expires_at=0))
-        await held.settle(3)
+        await held.commit(replace(view, robots_expires_at=0), rounds=3)
         assert "due now, after the delay" in held.text()
         held.reports.robots = b"User-agent: *\nDisallow: /new/\n"
-        held.reports.commit(replace(view, robots_fetched_at=NOW, robots_expires_at=NOW + 1_800_000))
-        await held.settle(4)
+        await held.commit(replace(view, robots_fetched_at=NOW, robots_expires_at=NOW + 1_800_000), rounds=4)
         assert "2  ● Disallow: /new/" in held.text()
 
 
@@ -73,11 +70,9 @@ async def test_what_stands_there_without_a_file() -> None:
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
         assert "robots.txt has not been fetched." in held.text()
-        held.reports.commit(replace(view, robots_status="unavailable", robots_http_status=404))
-        await held.settle(3)
+        await held.commit(replace(view, robots_status="unavailable", robots_http_status=404), rounds=3)
         assert "There is no robots.txt (404), so everything is allowed." in held.text()
-        held.reports.commit(replace(view, robots_status="unavailable"))
-        await held.settle(3)
+        await held.commit(replace(view, robots_status="unavailable"), rounds=3)
         assert "robots.txt was not answered: its address is refused." in held.text()
         assert "there is no" not in held.text().lower()
 
@@ -99,8 +94,7 @@ async def test_a_robots_txt_that_cannot_be_had_says_why_and_is_no_empty_file() -
         assert "The file is empty" not in held.text()
         assert "not fetched yet" not in held.text()
         assert "due now" not in held.text()
-        held.reports.commit(replace(down, state="WAITING", finish_reason="", robots_http_status=503))
-        await held.settle(3)
+        await held.commit(replace(down, state="WAITING", finish_reason="", robots_http_status=503), rounds=3)
         held.sees("answered 503", "due now, after the delay")
 
 
@@ -200,8 +194,7 @@ async def test_a_frozen_panel_holds_still() -> None:
         await open_robots(held)
         await held.press("f")
         held.reports.robots = b"User-agent: *\nDisallow: /new/\n"
-        held.reports.commit(replace(held.reports.rows[API], robots_fetched_at=NOW))
-        await held.settle(3)
+        await held.commit(replace(held.reports.rows[API], robots_fetched_at=NOW), rounds=3)
         assert "/new/" not in held.text()
         await held.press("f", rounds=3)
         assert "/new/" in held.text()

@@ -40,8 +40,7 @@ async def ask(held: Stage, text: str) -> None:
     await held.press(";")
     await answered(held)
     editor(held).select_all()
-    await held.type(text)
-    await held.press("enter")
+    await held.enter(text)
     await answered(held)
 
 
@@ -237,8 +236,7 @@ async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> N
     async with stage((140, 44), memory=memory) as held:
         await ask(held, "SELECT 1")
         editor(held).select_all()
-        await held.type("SELECT 2")
-        await held.press("enter")
+        await held.enter("SELECT 2")
         await answered(held)
         await held.type(" or so")
         await held.press("up", rounds=0)

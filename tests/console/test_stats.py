@@ -183,8 +183,7 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         held.sees("Limbo · 3", "4m00s")
         await held.press("c", rounds=2)
         assert "Stashes · 2 · counted at 10:41:07 · u again" in held.text()
-        held.reports.commit()
-        await held.settle(3, move_ms=6_000)
+        await held.commit(rounds=3, move_ms=6_000)
         assert held.reports.asked.count("stashes()") == 1
         await held.press("u", rounds=2)
         assert held.reports.asked.count("stashes()") == 2
@@ -237,8 +236,7 @@ async def test_jobs_are_paused_made_nicer_and_that_is_undone() -> None:
         assert held.journal.sent[-1] == SetJob("my-index", nice=10)
         await held.act("z", rounds=0)
         assert held.journal.sent[-1] == SetJob("my-index", nice=0)
-        await held.press("j", "space", rounds=0)
-        await held.press("space", rounds=0)
+        await held.press("j", "space", "space", rounds=0)
         await held.act("D", rounds=0)
         assert held.journal.sent[-2:] == [SetJob("archive", nice=10), SetJob("press", nice=-20)]
 
@@ -250,10 +248,7 @@ async def test_numbers_of_a_job_are_typed_and_bad_ones_refused() -> None:
         await held.type("none")
         await held.act("enter", rounds=0)
         assert held.journal.sent == [SetJob("my-index", depth=-1)]
-        await held.press("C", rounds=0)
-        await held.press("enter", rounds=0)
-        await held.press("C", rounds=0)
-        await held.press("escape", rounds=0)
+        await held.press("C", "enter", "C", "escape", rounds=0)
         assert len(held.journal.sent) == 1
         await held.command("concurrency -4")
         assert "not -4" in held.text()
@@ -284,8 +279,7 @@ async def test_frozen_numbers_stand_still() -> None:
         await held.press("f", rounds=1)
         first = held.reports.groups_of_pages[0]
         held.reports.groups_of_pages = (replace(first, done=102_777), *held.reports.groups_of_pages[1:])
-        held.reports.commit()
-        await held.settle(2, move_ms=1_100)
+        await held.commit(rounds=2, move_ms=1_100)
         assert done_of(held) == "101 019"
         await held.press("f", rounds=1)
         assert done_of(held) == "102 777"
@@ -317,8 +311,7 @@ async def test_numbers_of_origins_and_jobs_follow_the_header_while_keys_are_pres
         view = held.reports.rows[API]
         for more in (1, 2, 3):
             await held.press("j", rounds=0)
-            held.reports.commit(replace(view, requests=view.requests + more))
-            await held.settle(2)
+            await held.commit(replace(view, requests=view.requests + more), rounds=2)
             row = top.row(API)
             assert row is not None
             assert top.fields_of(row)["requests"] == count(view.requests + more)

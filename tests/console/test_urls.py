@@ -42,8 +42,7 @@ def many(number: int) -> FakeReports:
 
 async def narrow(held: Stage, text: str) -> None:
     await held.press("/", rounds=0)
-    await held.type(text)
-    await held.press("enter", rounds=2)
+    await held.enter(text, rounds=2)
 
 
 # the view
@@ -279,8 +278,7 @@ async def test_the_pivot_counts_all_pages_and_filters_by_a_value() -> None:
     async with stage((140, 40), reports=many(900)) as held:
         held.reports.pages = (*held.reports.pages, *failed_pages())
         held.reports.looks_at = 905
-        await held.press("3", rounds=3)
-        await held.press("l", "F", rounds=3)
+        await held.press("3", "l", "F", rounds=3)
         assert "page_counts(exit)" in held.reports.asked
         held.sees("of the first 905 of 915", "request_timeout")
         await held.press("enter", rounds=3)
@@ -393,8 +391,7 @@ async def test_marked_pages_that_do_not_pass_the_next_filter_stay_marked() -> No
         await held.press("space", rounds=1)
         await narrow(held, "/p/44")
         assert 1 not in held.table("#urls").row_order
-        held.reports.commit()
-        await held.settle(2, move_ms=SCAN_MS)
+        await held.commit(rounds=2, move_ms=SCAN_MS)
         assert held.situation.urls == (f"{API}/p/1",)
 
 
@@ -423,8 +420,7 @@ async def test_nothing_known_yet_and_frozen() -> None:
         assert "No URLs yet" in held.text()
         await held.press("f")
         held.reports.pages = failed_pages()
-        held.reports.commit()
-        await held.settle(12)
+        await held.commit(rounds=12)
         assert "‖ frozen · 1 changes" in held.text()
         assert held.table("#urls").row_count == 0
         await held.press("f")
@@ -482,8 +478,7 @@ async def test_that_is_told_in_its_row_and_below() -> None:
         assert "origin gave up · depth" in held.text()
         resting = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
         held.reports.newest_run = resting
-        held.reports.commit()
-        await held.settle(4, move_ms=1_100)
+        await held.commit(rounds=4, move_ms=1_100)
         assert "gave up ·" not in held.text()
 
 

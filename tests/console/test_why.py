@@ -185,8 +185,7 @@ def test_the_trace_is_read_again_as_time_goes_on() -> None:
 
 async def ask(held: Stage, url: str) -> None:
     await held.press("i", rounds=0)
-    await held.type(url)
-    await held.press("enter", rounds=3)
+    await held.enter(url, rounds=3)
     assert isinstance(held.app.screen, WhyScreen)
 
 
@@ -229,10 +228,8 @@ async def test_an_origin_stands_for_its_first_page_and_the_prompt_takes_a_url() 
     async with stage((140, 40)) as held:
         await held.press("i", rounds=0)
         assert f"{held.app.screen._url}" == f"{held.app.situation(held.app.console_screen).origins[0].origin}/"  # type: ignore[attr-defined, arg-type]
-        await held.press("escape", rounds=0)
-        await held.press(":", rounds=0)
-        await held.type(f"why {API}/private/x")
-        await held.press("enter", rounds=3)
+        await held.press("escape", ":", rounds=0)
+        await held.enter(f"why {API}/private/x", rounds=3)
         assert isinstance(held.app.screen, WhyScreen)
         assert "✗ ROBOTS" in held.text()
 

@@ -133,12 +133,10 @@ async def test_alone_it_says_how_another_one_is_added() -> None:
         await held.press("8", rounds=2)
         assert "another one: tui-crawler worker" in held.text()
         held.reports.at_work = (replace(workers()[0], shared=False),)
-        held.reports.commit()
-        await held.settle(2, move_ms=1_000)
+        await held.commit(rounds=2, move_ms=1_000)
         assert "takes no other workers" in held.text()
         held.reports.at_work = ()
-        held.reports.commit()
-        await held.settle(2, move_ms=1_000)
+        await held.commit(rounds=2, move_ms=1_000)
         assert "No worker is at work" in held.text()
 
 

@@ -60,8 +60,7 @@ def check_config(config: Config, reader: ConfigReader) -> None:
     for key, url in _all_seeds(config, longest, least=longest // _LONGEST_ESCAPE + 1):
         if not isinstance(url, CrawlUrl):
             reader.report(key, f"the seed {url.reason}", "raise crawl.max_url_length")
-    _check_names(config, reader)
-    _check_hosts(config, reader)
+    _check_lists(config, reader)
     _warn(config, reader)
 
 
@@ -97,17 +96,19 @@ def _check_loopback(config: Config, reader: ConfigReader) -> None:
             return
 
 
-def _check_names(config: Config, reader: ConfigReader) -> None:
+def _check_lists(config: Config, reader: ConfigReader) -> None:
+    """Report names that are given twice, and hosts with two credentials; warn of certificates that are not verified."""
     jobs = [job.name for job in config.jobs]
-    _refuse_repeated(reader, "jobs", "name", jobs)
+    hosts, sites = [host.host for host in config.hosts], [site.origin for site in config.sites]
+    for at, key, names in (("jobs", "name", jobs), ("hosts", "host", hosts), ("sites", "origin", sites)):
+        seen: set[str] = set()
+        for index, name in enumerate(names):
+            if name in seen:
+                reader.report(f"{at}[{index}].{key}", f"{name} is given twice", "keep one of the two")
+            seen.add(name)
     if config.name in jobs:
         message = f"{config.name} is the name of the whole crawl's own job"
         reader.report(f"jobs[{jobs.index(config.name)}].name", message, "take another name")
-    _refuse_repeated(reader, "hosts", "host", [host.host for host in config.hosts])
-    _refuse_repeated(reader, "sites", "origin", [site.origin for site in config.sites])
-
-
-def _check_hosts(config: Config, reader: ConfigReader) -> None:
     verified = {"network.verify": config.network.verify}
     for index, host in enumerate(config.hosts):
         if host.basic_auth is not None and "authorization" in {name.lower() for name, _ in host.headers}:
@@ -116,14 +117,6 @@ def _check_hosts(config: Config, reader: ConfigReader) -> None:
         verified[f"hosts[{index}].verify"] = host.verify is not False
     for key in [key for key, is_verified in verified.items() if not is_verified]:
         reader.warn(key, UNVERIFIED, "name its certificate as ca_file, and leave verify true")
-
-
-def _refuse_repeated(reader: ConfigReader, at: str, key: str, names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for index, name in enumerate(names):
-        if name in seen:
-            reader.report(f"{at}[{index}].{key}", f"{name} is given twice", "keep one of the two")
-        seen.add(name)
 
 
 def _warn(config: Config, reader: ConfigReader) -> None:

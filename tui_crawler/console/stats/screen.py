@@ -167,10 +167,9 @@ class StatsScreen(RowsScreen):
         self._ordered_at = -ORDER_MS
         self._origin = ""
         self._charted, self._span = False, HOUR_MS
-        exits_of = queries.exit_counts_of
-        self._all_read = PaneReading(exits_of, lambda exits: self._show_exits(self._all_exits, exits))
+        self._all_read = PaneReading(queries.exit_counts_of, lambda exits: self._show_exits(self._all_exits, exits))
         self._own_read = PaneReading(
-            lambda: exits_of(self._origin) if self._origin else None,
+            lambda: queries.exit_counts_of(self._origin) if self._origin else None,
             lambda exits: self._show_exits(self._own_exits, exits),
         )
         self._jobs_read = PaneReading(lambda: queries.JOBS_ASK, self._show_jobs)

@@ -55,23 +55,11 @@ def attempt_row(
     claim: Claim, attempt: AttemptRecord, row: OriginRow, ids: Mapping[int, int], new_pages: int
 ) -> tuple[Any, ...]:
     """The values of an attempt, for `insert_attempts`."""
-    return (
-        claim.run_id,
-        claim.session_id,
-        row.id,
-        ids[url_hash(clean(attempt.url))],
-        attempt.page_id,
-        attempt.kind.value,
-        attempt.exit_code.value,
-        len(attempt.requests),
-        row.delay_ms,
-        new_pages,
-        is_problem(attempt.exit_code, attempt.kind.value),
-        clean(attempt.message),
-        clean(attempt.decided_by),
-        ",".join(attempt.cut),
-        *_attempt_values(attempt),
-    )
+    kind, code = attempt.kind.value, attempt.exit_code
+    where = (claim.run_id, claim.session_id, row.id, ids[url_hash(clean(attempt.url))], attempt.page_id)
+    what = (kind, code.value, len(attempt.requests), row.delay_ms, new_pages, is_problem(code, kind))
+    texts = (clean(attempt.message), clean(attempt.decided_by), ",".join(attempt.cut))
+    return (*where, *what, *texts, *_attempt_values(attempt))
 
 
 def store_results(transaction: Transaction, attempt_id: int, results: Sequence[AttemptResult]) -> None:
@@ -85,16 +73,10 @@ def result_row(result: AttemptResult, attempt_id: int) -> tuple[Any, ...]:
 
 
 def request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> tuple[Any, ...]:
-    """The values of a request, for `insert_requests`."""
-    return (
-        attempt_id,
-        ids[url_hash(clean(request.url))],
-        clean(request.method),
-        clean(request.error),
-        clean(request.remote_address),
-        *(_compact(headers) if headers else "" for headers in (request.request_headers, request.response_headers)),
-        *_request_values(request),
-    )
+    """The values of a request, for `insert_requests`. Headers are JSON, whose escapes make any text storable."""
+    texts = (clean(request.method), clean(request.error), clean(request.remote_address))
+    headers = (_compact(one) if one else "" for one in (request.request_headers, request.response_headers))
+    return (attempt_id, ids[url_hash(clean(request.url))], *texts, *headers, *_request_values(request))
 
 
 def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[RefusedCount]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -25,19 +25,9 @@ from tui_crawler.domain.records.command import (
 from tui_crawler.domain.records.page import NewPage, TodoPage
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.exclusion import Exclusion
-from tui_crawler.storage.crawl import jobs, origins, stashes
+from tui_crawler.storage.crawl import intake, jobs, origins, stashes
 from tui_crawler.storage.crawl.candidates import is_due, todo_page, todo_query
 from tui_crawler.storage.crawl.counters import CounterChanges
-from tui_crawler.storage.crawl.intake import (
-    Known,
-    Source,
-    again,
-    find_known,
-    is_beyond,
-    move_counters,
-    queue_pages,
-    update_known,
-)
 from tui_crawler.storage.crawl.urls import store_urls
 from tui_crawler.storage.db.claim import ONE, ZERO, Claim
 from tui_crawler.storage.db.clean_text import clean
@@ -60,18 +50,19 @@ def add_seeds(transaction: Transaction, claim: Claim, pages: Sequence[NewPage], 
         if not row.participates:
             origins.join(transaction, claim, row, "added")
     ids, new = store_urls(transaction, {key: clean(page.url) for key, page in seeds.items()})
-    known = find_known(transaction, job_id, [key for key in seeds if key not in new])
+    known = intake.find_known(transaction, job_id, [key for key in seeds if key not in new])
     listed = on_todo_lists(transaction, [page.page_id for page in known.values()])
-    _, moves = queue_pages(transaction, claim, Source(job_id, None, transaction.now), seeds.values(), ids, known)
-    move_counters(transaction, job_id, moves)
-    _wake(transaction, claim, job_id, [(page, seeds[key]) for key, page in known.items()], listed)
+    source = intake.Source(job_id, None, transaction.now)
+    _, moves = intake.queue_pages(transaction, claim, source, seeds.values(), ids, known)
+    intake.move_counters(transaction, job_id, moves)
+    _wake(transaction, claim, job_id, {key: seeds[key] for key in known}, listed)
     later = [{"page_id": page.page_id, "not_before": seeds[key].not_before} for key, page in known.items()]
     transaction.run_many(_put_off, [row for row in later if row["not_before"]])
     job = _free_job(transaction, claim, job_id)
     if job is None:
         return ()
     fresh = (page for key, page in seeds.items() if key not in known and page.not_before <= transaction.now)
-    is_open = {page.url_hash for page in fresh if not is_beyond(page.depth, job.max_depth)}
+    is_open = {page.url_hash for page in fresh if not intake.is_beyond(page.depth, job.max_depth)}
     is_open.update(_to_be_crawled(transaction, claim, job_id, list(known)))
     return tuple(key for key in seeds if key in is_open)
 
@@ -158,26 +149,24 @@ def on_todo_lists(transaction: Transaction, page_ids: Sequence[int]) -> frozense
 
 
 def _wake(
-    transaction: Transaction, claim: Claim, job_id: int, known: Sequence[tuple[Known, NewPage]], listed: frozenset[int]
+    transaction: Transaction, claim: Claim, job_id: int, known: Mapping[int, NewPage], listed: frozenset[int]
 ) -> None:
     """Known pages with tries left leave the ignore list; forced and skipped ones get their tries back."""
-    current = find_known(transaction, job_id, [page.url_hash for page, _ in known])
-    woken: list[Known] = []
+    woken: list[intake.Known] = []
     moves = CounterChanges()
-    for before, wanted in known:
-        page = current[before.url_hash]
+    for key, page in intake.find_known(transaction, job_id, list(known)).items():
         if page.page_id in listed or page.status == PageStatus.STASHED:
             continue
-        if wanted.force or page.status == PageStatus.SKIPPED:
-            new = again(page, claim, wanted)
+        if known[key].force or page.status == PageStatus.SKIPPED:
+            new = intake.again(page, claim, known[key])
         elif page.attempts_remaining:
             new = page._replace(ignored_run=0)
         else:
             continue
         woken.append(new)
         moves.add(page.origin_id, new.tally().minus(page.tally()))
-    update_known(transaction, woken)
-    move_counters(transaction, job_id, moves)
+    intake.update_known(transaction, woken)
+    intake.move_counters(transaction, job_id, moves)
 
 
 def _to_be_crawled(transaction: Transaction, claim: Claim, job_id: int, keys: Sequence[int]) -> dict[int, Row]:

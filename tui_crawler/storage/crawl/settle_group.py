@@ -195,7 +195,7 @@ class _Group:
     def _insert_pages(
         self, entries: Iterable[_Entry], origin_ids: Mapping[str, int], depths: Mapping[int, int | None]
     ) -> None:
-        rows = []
+        rows, pending = [], Counter[tuple[int, int]]()
         for entry in entries:
             attempt, job_id = entry.job.settle.attempt, entry.page.job_id
             source = intake.Source(job_id, attempt.page_id, attempt.ended_at)
@@ -203,7 +203,9 @@ class _Group:
                 origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, depths.get(job_id))
                 rows.append(intake.new_row(page, origin_id, self._claim, source, self._ids, beyond))
                 self._moves.added[origin_id] += 1
-                self._add(origin_id, job_id, Tally(pending=int(not beyond)))
+                pending[origin_id, job_id] += not beyond
+        for key, count in pending.items():
+            self._add(*key, Tally(count))
         self._transaction.insert(intake.insert_pages, rows)
 
     def _log(self, entries: Sequence[_Entry]) -> list[int]:
