@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from tui_crawler.domain.crawl import outcome
 from tui_crawler.domain.crawl import turn as machine
-from tui_crawler.domain.crawl.intake import Find, Queue, admit, is_sitemap, sitemaps_of
+from tui_crawler.domain.crawl.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
 from tui_crawler.domain.crawl.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.crawl.recrawl import condition_of
 from tui_crawler.domain.crawl.run import Settled
@@ -230,7 +230,7 @@ class TurnRunner:
             return False
         self._store.mark_in_flight(page.page_id, origin, page.url)
         plan, finds = table.settings.plan, table.settings.finds_sitemaps
-        maybe = finds and (page.seed or "sitemap" in page.url.lower())  # a text or gzip file is read to find out
+        maybe = finds and may_be_sitemap(page)
         etag, since = condition_of(page, plan.force_recrawl and not plan.recheck)
         agent = verdict.user_agent or plan.user_agent
         request = FetchRequest(

@@ -24,6 +24,12 @@ _SIGN_BYTES = 65_536
 _PROLOG = rb"(?:\s++|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->|<!DOCTYPE[^>]*+>)*+"
 _SITEMAP = re.compile(_PROLOG + rb"<(?:[\w.-]++:)?+(?:urlset|sitemapindex)[\s/>]", re.DOTALL | re.IGNORECASE)
 _URL_LIST = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+(?:https?://\S++\s*+)++", re.IGNORECASE)
+_CALLED_SITEMAP = re.compile("sitemap", re.IGNORECASE)
+
+
+def may_be_sitemap(page: TodoPage) -> bool:
+    """Return whether to read a text or gzip file to find out: a seed, or a URL that contains "sitemap"."""
+    return page.seed or _CALLED_SITEMAP.search(page.url) is not None
 
 
 def is_sitemap(body: bytes, is_seed: bool) -> bool:
