@@ -13,7 +13,7 @@ from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.table import ConfigKey, ListOf, Table, key, table_of
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, value_of
 from tui_crawler.config.url_tests import check_possible
-from tui_crawler.config.web_kinds import HostName, UserAgent, host_hint, plain_host
+from tui_crawler.config.web_kinds import host_hint, host_kind, plain_host, user_agent_kind
 from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionKind, parse_network
 from tui_crawler.domain.rules.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
 from tui_crawler.domain.rules.pattern import BadPattern, Pattern, glob
@@ -214,7 +214,7 @@ _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
         ConfigKey("domain", Nullable(_DOMAIN), "The domain and all hosts below it."),
-        ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
+        ConfigKey("host", Nullable(host_kind), "Exactly this host name or address."),
         ConfigKey("cidr", Nullable(_NETWORK), "Addresses, also those a name resolves to."),
         ConfigKey("pattern", Nullable(UrlRegex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
@@ -245,7 +245,7 @@ RULE = Table(
         ConfigKey("match", UrlRegex(), "The URLs the rule is for: searched in the URL.", required=True),
         ConfigKey("accept", Nullable(Flag(), _SAID_BEFORE), "false: links to such URLs are not queued."),
         ConfigKey("skip", Nullable(Flag(), _SAID_BEFORE), "true: such pages are skipped when their turn comes."),
-        ConfigKey("ua", Nullable(UserAgent(), _SAID_BEFORE), "User-Agent header for such pages."),
+        ConfigKey("ua", Nullable(user_agent_kind, _SAID_BEFORE), "User-Agent header for such pages."),
         ConfigKey(
             "custom_js",
             Nullable(Text("a script", longest=100_000, lines=True), _SAID_BEFORE),

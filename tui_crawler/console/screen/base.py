@@ -207,9 +207,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def show_titles(self) -> None:
         """Brings the titles of the panes up to date; called with that, and whatever else they say changes."""
 
-    @abstractmethod
     def situation(self) -> Situation:
-        """What the screen stands on."""
+        """Return what actions depend on here: unless a screen says more, nothing but where it is."""
+        return Situation(self.WHERE)
 
     @property
     def narrowed(self) -> bool:
