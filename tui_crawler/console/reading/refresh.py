@@ -233,7 +233,6 @@ class SnapshotReader:
         return replace(shot, parts={**shot.parts, **fresh}, unreadable=unreadable)
 
     def _news(self, ask: NewsAsk[Any], wall: int) -> tuple[Any, ...] | None:
-        """Reads what came since the last reading; None: nothing."""
         before = self._reached.get(ask)
         reached, rows = ask.since(before or 0).read(self._reports, wall)
         self._reached[ask] = max(before or 0, reached)
