@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
-from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp
+from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp, stage
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.dialogs.choose import ConfirmScreen
@@ -62,10 +63,25 @@ def draft_text(held: Stage) -> str:
     return editor(held).query_one(TextArea).text
 
 
+def drafted_from(held: Stage) -> tuple[int, bool]:
+    """The version that the draft began with, and whether anything is drafted."""
+    session = editor(held).session
+    assert session.draft is not None
+    return session.draft.base.ruleset_id, session.dirty
+
+
 def cursor_line(held: Stage) -> str:
     """The line of the draft that the cursor is in."""
     area = editor(held).query_one(TextArea)
     return area.document.get_line(area.cursor_location[0])
+
+
+@asynccontextmanager
+async def rules_stage(*keys: str, size: tuple[int, int] = (160, 40), **options: Any) -> AsyncIterator[Stage]:
+    """A stage in view 4, once its rules are read, after these keys."""
+    async with stage(size, **options) as held:
+        await held.press("4", *keys, rounds=3)
+        yield held
 
 
 async def at_line(held: Stage, words: str) -> None:

@@ -225,7 +225,6 @@ async def test_an_older_database_is_copied_and_migrated(path, later):
 async def test_upgrade_says_what_it_did(path, later):
     await filled(path)
     done = upgrade(path, later)
-    assert done is not None
     assert (done.from_version, done.to_version) == (latest_version(), latest_version() + 1)
     assert done.backup.is_file()
 
@@ -306,7 +305,6 @@ def test_a_kill_leaves_no_half_copy_under_the_name_of_one_and_the_next_upgrade_c
     assert list(path.parent.glob("*.bak")) == []
     assert list(path.parent.glob("*.bak.part"))
     done = upgrade(path, later)
-    assert done is not None
     assert list(path.parent.glob("*.bak*")) == [done.backup]
     assert check_integrity(done.backup).problems == ()
 
@@ -374,7 +372,7 @@ path = Path(sys.argv[1])
 if os.geteuid() == 0:
     os.setuid(65534)  # permissions do not stop root
 reports = Reports(path)
-print([row.origin for row in reports.origins_changed(0).rows], list(reports.rows("v_page", ("url",))))
+print([row.origin for row in reports.origins_changed(0)], list(reports.rows("v_page", ("url",))))
 for writer in (SqliteStore, Journal):
     try:
         writer(path)

@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     database = existing_database(arguments)
     with reports_of(database) as reports:
-        run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
+        run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0)
         coverage, waiting = coverage_of(reports), reports.documents_waiting()
     every = sorted(stored, key=lambda one: one.origin)
     now, zone, you = time.time_ns() // 1_000_000, local_zone(), operator_name(database)

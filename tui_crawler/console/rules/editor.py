@@ -82,7 +82,7 @@ class RuleEditorScreen(RuleReadingScreen):
 
     def body(self) -> Iterable[Widget]:
         """Text, impact, and what is said of the line under the cursor."""
-        self._text = RuleArea(id="draft-text", classes="pane")
+        self._text = RuleArea(lambda: self.console.do("rules.editor"), id="draft-text", classes="pane")
         self._impact = Lines(id="draft-impact", classes="pane")
         yield Vertical(Horizontal(self._text, self._impact, id="rules-upper"), self._info, id="body")
 
@@ -396,9 +396,6 @@ class RuleEditorScreen(RuleReadingScreen):
 
     def on_text_area_selection_changed(self) -> None:
         self.show_entry()
-
-    def on_rule_area_editor_wanted(self) -> None:
-        self.console.do("rules.editor")
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """Other keys act where the focus is now."""

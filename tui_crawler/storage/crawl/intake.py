@@ -120,8 +120,7 @@ class Known(NamedTuple):
 _KNOWN = (Url.hash, Page.id, Page.origin, *columns(Page, *Known._fields[3:]))
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where pages come from: the job they join, the page that named them (None for seeds), the time (epoch ms)."""
 
     job_id: int
