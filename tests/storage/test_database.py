@@ -364,7 +364,7 @@ path = Path(sys.argv[1])
 if os.geteuid() == 0:
     os.setuid(65534)  # permissions do not stop root
 reports = Reports(path)
-print([row.origin for row in reports.origins_changed(0).rows], list(reports.rows("v_page", ("url",))))
+print([row.origin for row in reports.origins_changed(0)], list(reports.rows("v_page", ("url",))))
 for writer in (SqliteStore, Journal):
     try:
         writer(path)

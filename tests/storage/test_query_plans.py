@@ -396,7 +396,7 @@ async def test_nothing_that_is_asked_while_a_run_goes_on_grows_with_what_is_know
         told.clear()
         assert reports.run() is not None
         assert reports.totals().done == 0
-        assert len(reports.origins_changed().rows) == 1
+        assert len(reports.origins_changed()) == 1
         assert len(reports.attempts()) == 1
     store.close()
     assert len(told) > 4
