@@ -263,4 +263,4 @@ def excluded(database: Path) -> list[tuple[str, str, str, str]]:
 def states(database: Path) -> dict[str, str]:
     """Why each origin has finished; empty: it has not."""
     with contextlib.closing(Reports(database)) as reports:
-        return {one.origin: one.finish_reason for one in reports.origins_changed(0).rows}
+        return {one.origin: one.finish_reason for one in reports.origins_changed(0)}
