@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb
@@ -13,11 +13,12 @@ from tui_crawler.domain.crawl.delay import DelaySettings
 from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.crawl.origin import CrawlSettings
 from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.command import Command
 from tui_crawler.domain.records.page import NewPage
 from tui_crawler.domain.rules.admission import Admission, Limits, Scope
 from tui_crawler.domain.rules.policy import EMPTY, PolicySet
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.engine.clock import VirtualClock
+from tui_crawler.engine.clock import VirtualClock, run_virtual
 from tui_crawler.engine.engine import Engine
 from tui_crawler.engine.origin_table import EngineSettings
 
@@ -97,3 +98,34 @@ class Crawling:
             self.store.freeze()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+
+Operator = Callable[[Crawling], Awaitable[None]]
+
+
+def crawl(*args: Any, operator: Operator | None = None, **options: Any) -> tuple[Crawling, str]:
+    """Run a whole crawl; return it and its finish reason."""
+
+    async def main() -> tuple[Crawling, str]:
+        crawling = Crawling(*args, **options)
+        return crawling, await (crawling.run_with(operator) if operator else crawling.run())
+
+    return cast("tuple[Crawling, str]", run_virtual(main()))
+
+
+def asks(*steps: Command | float) -> Operator:
+    """An operator that sends commands, and waits in between for so many seconds."""
+
+    async def operator(crawling: Crawling) -> None:
+        for step in steps:
+            if isinstance(step, int | float):
+                await asyncio.sleep(step)
+            else:
+                crawling.store.ask(step)
+
+    return operator
+
+
+def assert_polite(crawling: Crawling, least_ms: int = 1000) -> None:
+    for origin, gaps in crawling.web.gaps().items():
+        assert all(gap >= least_ms for gap in gaps), (origin, min(gaps))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.engine.crawls import Crawling
+from tests.engine.crawls import Crawling, asks, assert_polite, crawl
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, linked_site
 from tui_crawler.domain.records.command import (
@@ -33,22 +33,6 @@ from tui_crawler.engine import engine
 from tui_crawler.engine.clock import run_virtual
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
-
-
-def crawl(*args, operator=None, **options):
-    """Runs a whole crawl; answers it and its finish reason."""
-
-    async def main():
-        crawling = Crawling(*args, **options)
-        reason = await (crawling.run_with(operator) if operator else crawling.run())
-        return crawling, reason
-
-    return run_virtual(main())
-
-
-def assert_polite(crawling, least_ms=1000):
-    for origin, gaps in crawling.web.gaps().items():
-        assert all(gap >= least_ms for gap in gaps), (origin, min(gaps))
 
 
 def test_every_page_once_robots_first_one_at_a_time():
@@ -224,7 +208,7 @@ def test_a_pause_stays_that_came_while_an_origin_joined_with_a_page():
 
     async def operator(crawling):
         await asyncio.sleep(60)
-        seen.extend((crawling.engine.states[A].paused, crawling.store.crawlers[A].record.paused))
+        seen.extend((crawling.engine.table.states[A].paused, crawling.store.crawlers[A].record.paused))
         crawling.store.ask(ResumeOrigins((A,)))
 
     def answer(url):
@@ -242,7 +226,7 @@ def test_a_wake_is_obeyed_at_once():
         crawling.store.ask(PauseOrigins())
         crawling.engine.wake()
         await asyncio.sleep(0.05)
-        assert all(state.paused for state in crawling.engine.states.values())
+        assert all(state.paused for state in crawling.engine.table.states.values())
         crawling.store.ask(StopOrigins())
 
     _, reason = crawl([A, B], linked_site(12), operator=operator)
@@ -275,7 +259,7 @@ def test_where_hints_come_the_journal_is_looked_at_then_and_once_a_second():
         crawling.store.ask(PauseOrigins())
         crawling.store.hinted()
         await asyncio.sleep(0.05)
-        assert all(state.paused for state in crawling.engine.states.values())
+        assert all(state.paused for state in crawling.engine.table.states.values())
         crawling.store.ask(StopOrigins())
 
     _, reason = crawl([A, B], linked_site(40), operator=operator, store=Hinting())
@@ -427,11 +411,7 @@ def test_topping_up_patience_continues_an_origin_that_gave_up():
 
 
 def test_the_operators_delay_only_slows_down():
-    async def operator(crawling):
-        await asyncio.sleep(2)
-        crawling.store.ask(SetDelay(A, 9_000))
-
-    crawling, _ = crawl([A], linked_site(8), operator=operator)
+    crawling, _ = crawl([A], linked_site(8), operator=asks(2, SetDelay(A, 9_000)))
     assert max(crawling.web.gaps()[A]) >= 9_000
     assert_polite(crawling)
 
@@ -444,7 +424,7 @@ def test_a_delay_that_the_operator_lowers_again_is_another_at_once_and_the_wait_
         for ms in (9_000, 0):
             crawling.store.ask(SetDelay(A, ms))
             await asyncio.sleep(1)
-            state = crawling.engine.states[A]
+            state = crawling.engine.table.states[A]
             told.append((state.delay_ms, state.delay_reason.value, state.next_request_at))
 
     crawling, _ = crawl([A], linked_site(8), operator=operator)
@@ -516,11 +496,7 @@ def test_a_refetch_wakes_an_origin_that_had_nothing_left_but_not_one_that_gave_u
 
 
 def test_an_exclusion_ends_its_origin():
-    async def operator(crawling):
-        await asyncio.sleep(5)
-        crawling.store.ask(Exclude("host", "a.test", "owner asked"))
-
-    crawling, _ = crawl([A, B], linked_site(30), operator=operator)
+    crawling, _ = crawl([A, B], linked_site(30), operator=asks(5, Exclude("host", "a.test", "owner asked")))
     assert crawling.heard.finish_reasons() == {A: "excluded", B: "exhausted"}
     assert len([a for a in crawling.web.asked if a.origin == A]) < 8
 
@@ -567,14 +543,10 @@ def test_stopping_lets_requests_end_and_then_cancels_them():
 
 
 def test_an_operators_stop_of_everything_waits_for_a_request_and_not_for_long():
-    async def operator(crawling):
-        await asyncio.sleep(4.5)
-        crawling.store.ask(StopOrigins(()))
-
     def answer(url):
         return Answer(latency_ms=60_000) if url.path == "/3" else linked_site(30)(url)
 
-    crawling, reason = crawl([A], answer, operator=operator)
+    crawling, reason = crawl([A], answer, operator=asks(4.5, StopOrigins(())))
     assert reason == "operator"
     last = crawling.heard.named("attempt_finished")[-1]
     assert last.exit_code == "cancelled"

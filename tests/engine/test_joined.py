@@ -81,8 +81,8 @@ def shared_crawl(answer: Any, store: Counting, external: bool) -> Crawling:
     policies = PolicySet() if external else PolicySet(whitelist=Whitelist(domains=("b.test",)))
     crawling = Crawling([A], answer, store=store, policies=policies, more={"check_external": external})
     engine = crawling.engine
-    engine._peers = engine._slots.peers = PeerWorker(engine._table, engine._executor, Peers())  # type: ignore[arg-type]
-    engine._table.shared = True
+    engine._peers = engine.slots.peers = PeerWorker(engine.table, engine._executor, Peers())  # type: ignore[arg-type]
+    engine.table.shared = True
     return crawling
 
 
@@ -96,7 +96,7 @@ def test_an_origin_that_joins_with_the_last_page_is_leased_before_the_worker_end
 
     class Leasing(Peers):
         async def take_origins(self, *, idle: bool = False) -> Any:
-            return tuple(store._stored(name) for name, _ in store.joined if name not in crawling.engine.states)
+            return tuple(store._stored(name) for name, _ in store.joined if name not in crawling.engine.table.states)
 
     def answer(url: Any) -> Answer:
         return Answer(links=(f"{B}/last",) if url.path == "/0" else ())
@@ -120,14 +120,14 @@ def test_what_an_operator_does_has_the_database_asked_again() -> None:
 
 def test_no_more_are_remembered_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(origin_table, "_REMEMBERED", 2)
-    table = Crawling([A], lambda url: Answer()).engine._table
+    table = Crawling([A], lambda url: Answer()).engine.table
     for number in range(7):
         table.remember_joined([f"http://o{number}.test"], external=False)
     assert [number for number in range(7) if table.takes_part(f"http://o{number}.test", external=False)] == [6]
 
 
 def test_an_origin_that_was_only_checked_joins_once_more_to_be_crawled() -> None:
-    table = Crawling([A], lambda url: Answer()).engine._table
+    table = Crawling([A], lambda url: Answer()).engine.table
     table.remember_joined([B], external=True)
     assert (table.takes_part(B, external=True), table.takes_part(B, external=False)) == (True, False)
     table.remember_joined([B], external=False)

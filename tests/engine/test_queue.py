@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
 
-from tests.engine.crawls import Crawling
+from tests.engine.crawls import Crawling, asks, assert_polite, crawl
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb, linked_site
 from tui_crawler.domain.crawl.job import JobPlan
@@ -33,15 +32,6 @@ from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.clock import VirtualClock, run_virtual
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
-Operator = Callable[[Crawling], Awaitable[None]]
-
-
-def crawl(*args, operator: Operator | None = None, **options) -> tuple[Crawling, str]:
-    async def main() -> tuple[Crawling, str]:
-        crawling = Crawling(*args, **options)
-        return crawling, await (crawling.run_with(operator) if operator else crawling.run())
-
-    return run_virtual(main())
 
 
 def page(text: str, **more) -> NewPage:
@@ -52,10 +42,6 @@ def page(text: str, **more) -> NewPage:
 
 def job(name: str, *seeds: str, **more) -> JobPlan:
     return JobPlan(name, tuple(page(text, seed=True) for text in seeds), **more)
-
-
-def polite(crawling: Crawling) -> bool:
-    return all(gap >= 1000 for gaps in crawling.web.gaps().values() for gap in gaps)
 
 
 def result(crawling: Crawling, action_id: int = 1) -> dict:
@@ -126,7 +112,7 @@ def test_an_origin_that_had_finished_goes_on_when_another_links_to_it():
     crawling, reason = crawl([A, B], answer)
     assert reason == "exhausted"
     assert f"{B}/late" in crawling.web.pages()
-    assert polite(crawling)
+    assert_polite(crawling)
     finished = [event.origin for event in crawling.heard.named("origin_finished")]
     assert finished.count(B) == 2, "told that it had finished, and again after the page it got"
 
@@ -137,7 +123,7 @@ def test_an_origin_that_had_finished_goes_on_when_another_links_to_it():
 def test_two_jobs_over_one_origin_keep_their_own_pages_and_one_delay():
     crawling, _ = crawl([A], linked_site(4), jobs=(job("news", f"{A}/2", nice=-5),))
     assert sorted(crawling.web.pages()) == sorted([f"{A}/{n}" for n in range(4)] + [f"{A}/2", f"{A}/3"])
-    assert polite(crawling)
+    assert_polite(crawling)
 
 
 def test_a_paused_job_keeps_the_run_alive_and_goes_on_when_it_is_resumed():
@@ -149,7 +135,7 @@ def test_a_paused_job_keeps_the_run_alive_and_goes_on_when_it_is_resumed():
     crawling, reason = crawl([A], linked_site(3), jobs=(job("held", f"{A}/x", concurrency=0),), operator=operator)
     assert reason == "exhausted"
     assert f"{A}/x" in crawling.web.pages()
-    assert polite(crawling)
+    assert_polite(crawling)
 
 
 def test_pausing_a_job_takes_its_pages_off_the_todo_list_and_loses_none():
@@ -158,7 +144,7 @@ def test_pausing_a_job_takes_its_pages_off_the_todo_list_and_loses_none():
         crawling.store.ask(SteerJobs("pause", ("test",)))
         await asyncio.sleep(2)
         asked = len(crawling.web.asked)
-        assert not any(state.todo for state in crawling.engine.states.values())
+        assert not any(state.todo for state in crawling.engine.table.states.values())
         await asyncio.sleep(100)
         assert len(crawling.web.asked) == asked
         crawling.store.ask(SteerJobs("resume", ("test",)))
@@ -180,20 +166,15 @@ def test_an_aborted_job_is_not_crawled_until_it_is_taken_back():
 
 
 def test_an_aborted_job_does_not_keep_a_run_alive():
-    async def operator(crawling):
-        crawling.store.ask(SteerJobs("abort", ("news",)))
-
-    crawling, reason = crawl([A], linked_site(3), operator=operator, jobs=(job("news", f"{B}/x"),))
+    crawling, reason = crawl(
+        [A], linked_site(3), operator=asks(SteerJobs("abort", ("news",))), jobs=(job("news", f"{B}/x"),)
+    )
     assert reason == "exhausted"
     assert f"{B}/x" not in crawling.web.pages()
 
 
 def test_a_change_of_nice_holds_for_the_pages_on_the_todo_lists():
-    async def operator(crawling):
-        await asyncio.sleep(3)
-        crawling.store.ask(SetJob("test", nice=7))
-
-    crawling, _ = crawl([A], linked_site(12), operator=operator)
+    crawling, _ = crawl([A], linked_site(12), operator=asks(3, SetJob("test", nice=7)))
     assert {page.nice for page in crawling.store.rows.pages.values()} == {7}
 
 
@@ -223,7 +204,7 @@ def test_a_job_has_at_most_so_many_pages_in_flight(places):
     assert reason == "exhausted"
     assert state["most"] == places
     assert sum("/limited/" in url for url in crawling.web.pages()) == 18
-    assert polite(crawling)
+    assert_polite(crawling)
 
 
 def test_a_new_concurrency_holds_at_once():
@@ -241,10 +222,7 @@ def test_a_new_concurrency_holds_at_once():
 
 
 def test_an_unknown_job_is_an_error_in_the_journal():
-    async def operator(crawling):
-        crawling.store.ask(SetJob("nix", nice=3))
-
-    crawling, _ = crawl([A], linked_site(3), operator=operator)
+    crawling, _ = crawl([A], linked_site(3), operator=asks(SetJob("nix", nice=3)))
     assert "nix" in crawling.store.results[1].error
 
 
@@ -284,12 +262,9 @@ def test_applied_rules_hold_at_once_and_revive_what_they_allow():
 
 
 def test_a_ruleset_made_from_an_old_version_is_a_conflict():
-    async def operator(crawling):
-        crawling.store.ask(ApplyRules(to_json(EMPTY), 7))
-
     store = MemoryStore()
     store.rulesets = [Ruleset(1, "test", EMPTY)]
-    crawl([A], linked_site(3), store=store, operator=operator)
+    crawl([A], linked_site(3), store=store, operator=asks(ApplyRules(to_json(EMPTY), 7)))
     assert "ruleset 1 is in force" in store.results[1].error
     assert len(store.rulesets) == 1
 
@@ -299,7 +274,7 @@ def test_an_excluded_origin_goes_on_when_the_entry_is_taken_off():
         await asyncio.sleep(5)
         crawling.store.ask(Exclude("host", "a.test", "asked"))
         await asyncio.sleep(20)
-        assert crawling.engine.states[A].finished is not None
+        assert crawling.engine.table.states[A].finished is not None
         crawling.store.ask(Exclude("host", "a.test", remove=True))
 
     crawling, reason = crawl([A, B], linked_site(30), operator=operator)
@@ -308,11 +283,8 @@ def test_an_excluded_origin_goes_on_when_the_entry_is_taken_off():
 
 
 def test_an_entry_of_the_rules_is_not_taken_off_by_hand():
-    async def operator(crawling):
-        crawling.store.ask(Exclude("host", "b.test", remove=True))
-
     policies = PolicySet(exclusions=(Exclusion("host", "b.test", "asked", "", "crawl.yaml:9"),))
-    crawling, _ = crawl([A], linked_site(3), policies=policies, operator=operator)
+    crawling, _ = crawl([A], linked_site(3), policies=policies, operator=asks(Exclude("host", "b.test", remove=True)))
     assert "crawl.yaml:9" in crawling.store.results[1].error
 
 
@@ -348,7 +320,7 @@ def test_sitemaps_of_robots_txt_are_read_with_their_index():
     assert kinds[f"{A}/map.xml"] == kinds[f"{A}/part.xml"] == "sitemap"
     assert kinds[f"{A}/listed"] == "page"
     assert crawling.store.refused[A, "scope"] == 1
-    assert polite(crawling)
+    assert_polite(crawling)
 
 
 def test_without_the_setting_no_sitemap_is_asked_for():
@@ -373,14 +345,14 @@ def test_an_index_that_names_indexes_without_end_is_left_after_some_hops():
 
 
 def test_a_probe_is_one_head_request_after_the_delay_and_changes_no_page():
-    async def operator(crawling):
-        await asyncio.sleep(3)
-        crawling.store.ask(ProbeUrls((f"{A}/4", f"{A}/4", "http://nowhere.test/", "ftp://a.test/")))
-
-    crawling, _ = crawl([A, B], linked_site(8), operator=operator)
+    crawling, _ = crawl(
+        [A, B],
+        linked_site(8),
+        operator=asks(3, ProbeUrls((f"{A}/4", f"{A}/4", "http://nowhere.test/", "ftp://a.test/"))),
+    )
     heads = [a for a in crawling.web.asked if a.method == "HEAD"]
     assert [a.url for a in heads] == [f"{A}/4"]
-    assert polite(crawling)
+    assert_polite(crawling)
     probed = result(crawling)["probed"]
     assert [(one["url"], one["exit_code"]) for one in probed] == [
         (f"{A}/4", "file_ingested"),
@@ -394,11 +366,9 @@ def test_a_probe_is_one_head_request_after_the_delay_and_changes_no_page():
 
 
 def test_a_probe_obeys_robots_txt():
-    async def operator(crawling):
-        await asyncio.sleep(3)
-        crawling.store.ask(ProbeUrls((f"{A}/no",)))
-
-    crawling, _ = crawl([A], linked_site(5, b"User-agent: *\nDisallow: /no\n"), operator=operator)
+    crawling, _ = crawl(
+        [A], linked_site(5, b"User-agent: *\nDisallow: /no\n"), operator=asks(3, ProbeUrls((f"{A}/no",)))
+    )
     assert not [a for a in crawling.web.asked if a.method == "HEAD"]
     assert result(crawling)["probed"][0]["exit_code"] == "blocked_by_robots_txt"
 
@@ -428,7 +398,7 @@ def test_probes_are_made_while_the_database_rests_and_nothing_else_is():
 
     crawling, asked = run_virtual(main())
     assert [(a.method, a.url) for a in asked] == [("HEAD", f"{A}/1"), ("HEAD", f"{A}/5")]
-    assert polite(crawling)
+    assert_polite(crawling)
     assert len(result(crawling)["probed"]) == 2
 
 
@@ -461,12 +431,7 @@ def test_a_segment_is_loaded_while_the_run_is_live_and_its_origins_join():
     store = MemoryStore()
     store.segments["/s/1"] = (page(f"{A}/listed", depth=4), page(f"{C}/", depth=1))
 
-    async def operator(crawling):
-        await asyncio.sleep(2)
-        crawling.store.ask(LoadSegment("/s/1"))
-        crawling.store.ask(LoadSegment("/s/1"))
-
-    crawling, _ = crawl([A], linked_site(4), store=store, operator=operator)
+    crawling, _ = crawl([A], linked_site(4), store=store, operator=asks(2, LoadSegment("/s/1"), LoadSegment("/s/1")))
     assert {f"{A}/listed", f"{C}/"} <= set(crawling.web.pages())
     assert result(crawling, 1)["pages"] == {A: 1, C: 1}
     assert "no segment" in store.results[2].error
@@ -494,7 +459,7 @@ def test_with_few_origins_left_the_next_segment_is_loaded():
     assert reason == "exhausted"
     assert not store.segments
     assert {"http://c.test/0", "http://d.test/0"} <= set(crawling.web.pages())
-    assert polite(crawling)
+    assert_polite(crawling)
 
 
 def test_an_entry_taken_off_or_rules_taken_back_at_rest_say_whose_run_they_let_go_on():

@@ -67,7 +67,7 @@ def test_turns_look_at_no_other_origins() -> None:
     looks = []
     for pages in (2, 20):
         crawling = Crawling([f"http://o{number}.test" for number in range(30)], linked_site(pages))
-        states = crawling.engine._table.states = Watched()
+        states = crawling.engine.table.states = Watched()
 
         async def main(crawling: Crawling = crawling) -> None:
             await crawling.run()

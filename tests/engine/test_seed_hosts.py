@@ -16,7 +16,7 @@ A, LOCAL = "http://a.test", "http://127.0.0.1:8080"
 def test_an_added_seed_names_its_host_now_and_in_later_runs() -> None:
     async def steer(crawling: Crawling) -> None:
         await asyncio.sleep(2)
-        assert "127.0.0.1" not in crawling.engine.seed_hosts
+        assert "127.0.0.1" not in crawling.engine.table.seed_hosts
         crawling.store.ask(AddSeeds((f"{LOCAL}/added", "ftp://10.0.0.1/")))
 
     async def both() -> None:
@@ -25,7 +25,7 @@ def test_an_added_seed_names_its_host_now_and_in_later_runs() -> None:
         again = Crawling([A], linked_site(4), store=first.store.clone())
         await again.run()
         for crawling in (first, again):
-            assert crawling.engine.seed_hosts == {"a.test", "127.0.0.1"}
+            assert crawling.engine.table.seed_hosts == {"a.test", "127.0.0.1"}
 
     run_virtual(both())
 
@@ -43,9 +43,9 @@ def test_an_origin_that_a_link_led_to_names_no_seed_host() -> None:
 def test_every_worker_knows_the_hosts_of_seeds_that_were_added() -> None:
     async def mirrored() -> None:
         engine = Crawling([A], linked_site(2)).engine
-        member = PeerWorker(engine._table, engine._executor, None)  # type: ignore[arg-type]
+        member = PeerWorker(engine.table, engine._executor, None)  # type: ignore[arg-type]
         command = AddSeeds((f"{LOCAL}/x", "http://[::1]/", "nonsense"))
         assert await member.mirror(PendingAction(1, 0, "mara", command)) == (command, ())
-        assert engine.seed_hosts == {"127.0.0.1", "[::1]"}
+        assert engine.table.seed_hosts == {"127.0.0.1", "[::1]"}
 
     run_virtual(mirrored())

@@ -49,8 +49,8 @@ def crawl(act: Callable[[Crawling, Ordered], Any], latency_ms: int = 400, **more
 
     crawling, peers, reasons = Crawling([A, B], answer, **more), Ordered(), list[str]()
     engine = crawling.engine
-    engine._peers = engine._slots.peers = PeerWorker(engine._table, engine._executor, peers)  # type: ignore[arg-type]
-    engine._table.shared = True
+    engine._peers = engine.slots.peers = PeerWorker(engine.table, engine._executor, peers)  # type: ignore[arg-type]
+    engine.table.shared = True
 
     async def run() -> None:
         reasons.append(await crawling.run_with(lambda one: act(one, peers)))
@@ -77,7 +77,7 @@ def test_where_hints_come_who_has_nothing_left_looks_at_the_others_at_once():
             return not finished
 
         peers.others_at_work = others_at_work  # type: ignore[method-assign]
-        while not crawling.web.asked or not crawling.engine._table.all_finished():  # noqa: ASYNC110  the clock is virtual
+        while not crawling.web.asked or not crawling.engine.table.all_finished():  # noqa: ASYNC110  the clock is virtual
             await asyncio.sleep(0.01)
         finished.append(asyncio.get_running_loop().time())
 
@@ -138,7 +138,7 @@ def test_an_origin_that_is_to_go_is_given_back_when_nothing_of_it_is_in_flight()
 
     crawling, peers, reason = crawl(act)
     assert peers.given_back == [(A,)]
-    assert A not in crawling.engine.states
+    assert A not in crawling.engine.table.states
     began = crawling.web.asked[0].started
     assert not [url for url in between(crawling, began + 10_600, 1 << 40) if url.startswith(A)]
     assert reason == "exhausted"
@@ -152,7 +152,7 @@ def test_an_origin_that_was_to_go_and_is_wanted_here_again_has_its_turns():
 
     async def act(crawling: Crawling, peers: Ordered) -> None:
         def decide() -> WorkerOrders:
-            if crawling.engine._slots.in_flight([A]) and len(times) < 3:
+            if crawling.engine.slots.in_flight([A]) and len(times) < 3:
                 times.append(1)
                 return WorkerOrders(leave=(A,))
             return WorkerOrders()
@@ -174,7 +174,7 @@ def test_an_origin_that_is_in_other_hands_is_let_go_and_not_given_back():
 
     crawling, peers, reason = crawl(act)
     assert [names for names in peers.given_back if names] == []
-    assert (set(crawling.engine.states), reason) == ({B}, "exhausted")
+    assert (set(crawling.engine.table.states), reason) == ({B}, "exhausted")
 
 
 def test_of_two_origins_under_one_address_the_one_that_another_worker_has_is_not_asked():

@@ -49,14 +49,9 @@ class AccessLog:
 
     def __init__(self, path: Path | None = None) -> None:
         """Open `path` for appending; raises OSError if that is not possible."""
-        self._entries: deque[ServedRequest] = deque(maxlen=_KEPT_ENTRIES)
+        self.entries: deque[ServedRequest] = deque(maxlen=_KEPT_ENTRIES)  # in the order in which they ended
         self._file = path.open("a", encoding="utf-8", buffering=1) if path is not None else None
         self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
-
-    @property
-    def entries(self) -> Sequence[ServedRequest]:
-        """The requests in the order in which they ended."""
-        return tuple(self._entries)
 
     def now_ms(self) -> float:
         """Return the time in epoch milliseconds; steps of the wall clock do not show."""
@@ -64,7 +59,7 @@ class AccessLog:
 
     def add(self, entry: ServedRequest) -> None:
         """Record one request; the line is in the file when this returns."""
-        self._entries.append(entry)
+        self.entries.append(entry)
         if self._file is not None:
             self._file.write(json.dumps(asdict(entry)) + "\n")
 

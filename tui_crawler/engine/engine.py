@@ -59,9 +59,9 @@ class Engine:
         """`peers`: what several workers of one run share; None: this engine crawls the run alone."""
         self._settings, self._store, self._fetcher = settings, store, fetcher
         self._clock, self._listener = clock, listener
-        self._table = OriginTable(settings, admission, store.known_pages)
+        self.table = OriginTable(settings, admission, store.known_pages)
         self._runner = TurnRunner(
-            self._table,
+            self.table,
             store,
             fetcher,
             clock,
@@ -71,16 +71,16 @@ class Engine:
             self._awaken,
             self._is_elsewhere,
         )
-        self._executor = CommandExecutor(self._table, store, clock, peers.held_elsewhere if peers else None)
-        self._peers = PeerWorker(self._table, self._executor, peers) if peers else None
-        self._table.shared = peers is not None
-        self._places = JobPlaces(self._table)
+        self._executor = CommandExecutor(self.table, store, clock, peers.held_elsewhere if peers else None)
+        self._peers = PeerWorker(self.table, self._executor, peers) if peers else None
+        self.table.shared = peers is not None
+        self._places = JobPlaces(self.table)
         box = PenaltyBox(settings.plan.max_in_flight)
-        self._waiting = Waiting(self._table, self._places, self._runner.counts, clock, listener, box)
+        self._waiting = Waiting(self.table, self._places, self._runner.counts, clock, listener, box)
         probes = self._executor.probes
-        self._slots = Slots(self._table, self._runner, self._waiting, self._places, probes, fetcher, clock, listener)
-        self._slots.peers = self._peers
-        self._slots.is_stopping = lambda: self._reason is not None or not self._may_ask()
+        self.slots = Slots(self.table, self._runner, self._waiting, self._places, probes, fetcher, clock, listener)
+        self.slots.peers = self._peers
+        self.slots.is_stopping = lambda: self._reason is not None or not self._may_ask()
         self._actions: deque[PendingAction] = deque()
         self._reason: RunReason | None = None
         self._complaint = self._segment_complaint = ""
@@ -90,35 +90,10 @@ class Engine:
         self._continued = self._hinted = self._has_no_segment = False
         self._next_poll = self._next_heartbeat = 0
 
-    @property
-    def in_flight(self) -> int:
-        """Return how many turns are under way."""
-        return len(self._slots)
-
-    @property
-    def trouble(self) -> str:
-        """Return why the database does not take what is crawled; empty while it does."""
-        return self._slots.trouble
-
-    @property
-    def states(self) -> dict[str, OriginState]:
-        """The states of the origins, as they stand now."""
-        return dict(self._table.states)
-
-    @property
-    def admission(self) -> Admission:
-        """The filters in force now for the job of the run."""
-        return self._table.job_filters.main
-
-    @property
-    def seed_hosts(self) -> Container[str]:
-        """The hosts that seeds of the run name, also those that operators have added, as `CrawlUrl.host` has them."""
-        return self._table.seed_hosts
-
     def wake(self) -> None:
         """Look at the operator's journal at once. Call it on the engine's loop."""
         self._next_poll = 0
-        self._slots.wake.set()
+        self.slots.wake.set()
 
     def stop(self, reason: RunReason, drain_ms: int) -> None:
         """Take no more URLs; requests under way may end for `drain_ms`, then they are cancelled. A later call
@@ -128,42 +103,44 @@ class Engine:
         self._cancel_at = at if self._cancel_at is None else min(at, self._cancel_at)
         if reason is not RunReason.few_origins:  # what is left is saved then, however long that waits
             self._store.give_up(drain_ms)
-        self._slots.wake.set()
+        self.slots.wake.set()
 
     async def run(self) -> RunReason:
         """The whole run. Raises RunHeld or StorageFailure when it cannot begin, DatabaseUnusable when it must end."""
         start = await self._store.begin_run(self._settings.plan)
         self.begun = True
         self._hinted = self._store.watch(self._on_held_up, self.wake)
-        self._slots.requests = 0 if self._peers else start.requests
+        self.slots.requests = 0 if self._peers else start.requests
         self._continued = start.continued
         await self._take_rules(start)
         now = self._clock.now()
         size, note = len(start.origins), "; ".join(filter(None, (*start.notes, self._settings.plan.note)))
-        self._tell(events.run_started(now.wall_ms, start.run_id, start.continued, size, start.requests, note))
+        self._listener.on_event(
+            events.run_started(now.wall_ms, start.run_id, start.continued, size, start.requests, note)
+        )
         reason = RunReason.error
         try:
             await self._enter(start.origins, start.continued, start.unclean)
             reason = await self._loop()
         finally:
             await self._close(reason)
-        if isinstance(self._slots.lost, DatabaseUnusable):
-            raise self._slots.lost
+        if isinstance(self.slots.lost, DatabaseUnusable):
+            raise self.slots.lost
         return reason
 
     async def _enter(self, origins: Iterable[StoredOrigin], continued: bool, unclean: bool) -> None:
         now, entered, as_stored = self._clock.now(), [], set[str]()
         for stored in origins:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
-            entered.append(self._table.enter(stored, takeover, now))
+            entered.append(self.table.enter(stored, takeover, now))
             if says_all(stored.record, entered[-1]):
                 as_stored.add(stored.record.origin)
             self._runner.counts[stored.record.origin] = Counts(0 if stored.external else stored.done, stored.failed)
         await self._find_keys(entered)
         if self._peers is not None and self._settings.by_address and entered:
-            keys = {one.origin: self._table.keys[one.origin] for one in entered}
+            keys = {one.origin: self.table.keys[one.origin] for one in entered}
             self._drop(await self._peers.store.keep_apart(keys))
-            entered = [one for one in entered if one.origin in self._table.states]
+            entered = [one for one in entered if one.origin in self.table.states]
         for some in pieces(entered, _OPENED):
             await self._open(some, as_stored)
             if self._peers is None and some[-1] is not entered[-1]:  # the first of many do not wait for the last
@@ -181,50 +158,51 @@ class Engine:
             await self._take_rules(start)
             takeover = Takeover(continued=True, unclean=start.unclean)
             for stored in start.origins:
-                self._table.enter(stored, takeover, self._clock.now())
-            idle = [state for state in self._table.states.values() if state.finished is FinishReason.exhausted]
+                self.table.enter(stored, takeover, self._clock.now())
+            idle = [state for state in self.table.states.values() if state.finished is FinishReason.exhausted]
             await self._take_actions(handed)
             await self._let_rest(idle)
             while self._executor.probes.open and self._reason is None:
                 self._start_turns()
-                self._slots.wake.clear()
+                self.slots.wake.clear()
                 now = self._clock.now().mono_ms
-                release = self._waiting.next_release(now)
-                await self._clock.wait(self._slots.wake, None if release is None else max(0, release - now))
+                release = self._waiting.box.next_release(now)
+                await self._clock.wait(self.slots.wake, None if release is None else max(0, release - now))
                 await self._finish_probes()
         finally:
-            await self._slots.end()
+            await self.slots.end()
             await self._store.end_rest()
 
     async def _let_rest(self, idle: Sequence[OriginState]) -> None:
         """Origins that had nothing left and look for work have finished again where there is none."""
-        now = {one.origin: self._table.states[one.origin] for one in idle}
+        now = {one.origin: self.table.states[one.origin] for one in idle}
         same = [one.origin for one in idle if now[one.origin].robots == one.robots]
         looking = [name for name in same if now[name].finished is None]
         found = await self._store.awake(looking, self._clock.now().wall_ms)
         vain = [name for name in looking if name not in set(found)]
-        await fold_origins(self._table, self._store, vain, lambda state: finish(state, FinishReason.exhausted))
+        await fold_origins(self.table, self._store, vain, lambda state: finish(state, FinishReason.exhausted))
 
     async def _take_rules(self, start: RunStart) -> None:
-        job_filters = self._table.job_filters
+        job_filters = self.table.job_filters
         job_filters.adopt(start.rulesets, start.jobs, self._settings.plan.job)
         job_filters.exclude(await self._store.exclusions())
 
     async def _open(self, opening: Sequence[OriginState], as_stored: Container[str] = ()) -> None:
         """The first places of origins in the box; the database has those that are `as_stored`."""
         now = self._clock.now()
-        await self._find_keys([state for state in opening if state.origin not in self._table.keys])
+        await self._find_keys([state for state in opening if state.origin not in self.table.keys])
         for some in pieces(opening, _OPENED):
             for state in some:
-                self._tell(events.origin_started(now.wall_ms, state, self._runner.counts.get(state.origin, Counts())))
+                counts = self._runner.counts.get(state.origin, Counts())
+                self._listener.on_event(events.origin_started(now.wall_ms, state, counts))
                 if self._waiting.crawls and self._runner.is_excluded(state.origin):
                     await self._runner.refuse_all(state.origin)
-            now_in_force = [self._table.states[state.origin] for state in some]
+            now_in_force = [self.table.states[state.origin] for state in some]
             pairs = zip(now_in_force, some, strict=True)
             if changed := [one for one, was in pairs if one is not was or one.origin not in as_stored]:
                 await self._store.save_origins([record_of(state) for state in changed])
             for state in some:
-                self._slots.place(state.origin)
+                self.slots.place(state.origin)
 
     async def _find_keys(self, entered: Sequence[OriginState]) -> None:
         if not self._settings.by_address:  # nothing is waited for
@@ -235,29 +213,29 @@ class Engine:
             await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
 
     async def _join(self, origin: str, external: bool = False, start_path: str = "") -> None:
-        if self._table.takes_part(origin, external=external):
+        if self.table.takes_part(origin, external=external):
             return
         await self._executor.queue.join((origin,), external, start_path)
-        if origin in self._table.states:
-            await self._open([self._table.states[origin]])
+        if origin in self.table.states:
+            await self._open([self.table.states[origin]])
         elif self._peers is not None:  # it is leased, here or by another worker, before this one may end
             self._next_poll = 0
 
     async def _is_elsewhere(self, origin: str) -> bool:
-        if self._peers is None or origin in self._table.states:
+        if self._peers is None or origin in self.table.states:
             return False
         return bool(await self._peers.store.held_elsewhere((origin,)))
 
     async def _awaken(self, origins: Iterable[str]) -> None:
         """Origins that got pages: those that had nothing left to do, or slept, go on."""
-        for some in pieces([origin for origin in origins if origin in self._table.states]):
-            known = map(self._table.states.__getitem__, some)
+        for some in pieces([origin for origin in origins if origin in self.table.states]):
+            known = map(self.table.states.__getitem__, some)
             idle = [one for one in known if one.finished is FinishReason.exhausted or one.asleep_until]
-            awake = [self._table.update(reopen(one, frozenset({FinishReason.exhausted}))) for one in idle]
+            awake = [self.table.update(reopen(one, frozenset({FinishReason.exhausted}))) for one in idle]
             if awake:
                 await self._store.save_origins([record_of(state) for state in awake])
             for state in awake:
-                self._slots.place(state.origin)
+                self.slots.place(state.origin)
 
     async def _loop(self) -> RunReason:
         while True:
@@ -266,10 +244,10 @@ class Engine:
             reason = self._ending()
             if reason in _BY_ITSELF and self._reason is None and await self._finds_more(reason):
                 continue
-            if reason is not None and not self._slots:
+            if reason is not None and not self.slots:
                 return reason
-            self._slots.wake.clear()
-            await self._clock.wait(self._slots.wake, self._patience_of_loop())
+            self.slots.wake.clear()
+            await self._clock.wait(self.slots.wake, self._patience_of_loop())
 
     async def _finds_more(self, reason: RunReason) -> bool:
         """Before a run ends as exhausted: whether an operator has asked for something, or pages are back in the queue
@@ -277,34 +255,34 @@ class Engine:
         try:
             if self._peers is None or await self._peers.store.is_leading():
                 await self._take_actions()
-            if not self._table.all_finished():
+            if not self.table.all_finished():
                 return True
-            idle = [name for name, one in self._table.states.items() if one.finished is FinishReason.exhausted]
+            idle = [name for name, one in self.table.states.items() if one.finished is FinishReason.exhausted]
             found = await self._store.awake(idle, self._clock.now().wall_ms)
             if not found and reason is RunReason.exhausted and await self._store.resolve_claims():
                 found = await self._store.awake(idle, self._clock.now().wall_ms)
         except StorageFailure as failure:  # whether there is more is not known: it is asked again
             self._falter(failure)
-            self._slots.wake.clear()
-            await self._clock.wait(self._slots.wake, self._settings.poll_ms)
+            self.slots.wake.clear()
+            await self._clock.wait(self.slots.wake, self._settings.poll_ms)
             return True
         await self._awaken(found)
         return bool(found)
 
     def _ending(self) -> RunReason | None:
-        if self._slots.lost:
+        if self.slots.lost:
             self._reason = self._reason or RunReason.error
         if self._reason is not None:
             return self._reason
         if self._at_limit(0) and (self._peers is None or self._peers.is_spent):
             return RunReason.max_requests
         others = self._peers is not None and self._peers.others_at_work
-        if self._table.all_finished() and not self._slots and not others:
-            if self._table.all_stopped():
+        if self.table.all_finished() and not self.slots and not others:
+            if self.table.all_stopped():
                 return RunReason.operator
-            refused = any(one.finished is FinishReason.database_error for one in self._table.states.values())
+            refused = any(one.finished is FinishReason.database_error for one in self.table.states.values())
             return RunReason.error if refused else RunReason.exhausted
-        if others or not self._table.all_stopped():
+        if others or not self.table.all_stopped():
             self._cancel_at = None
         elif self._cancel_at is None:
             self._cancel_at = self._clock.now().mono_ms + _STOPPED_DRAIN_MS
@@ -315,19 +293,19 @@ class Engine:
         due = [self._poll_due(), self._next_heartbeat]
         if self._cancel_at is not None:
             due.append(self._cancel_at)
-        release = self._waiting.next_release(now) if self._may_start() else None
+        release = self._waiting.box.next_release(now) if self._may_start() else None
         if release is not None:
             due.append(release)
         return max(0, min(due) - now)
 
     def _poll_due(self) -> int:
         """Return when operator and other workers are looked at next (monotonic ms)."""
-        waits = self._table.all_finished() or self._table.idle or self._slots.leaving or not self._hinted
+        waits = self.table.all_finished() or self.table.idle or self.slots.leaving or not self._hinted
         return self._next_poll + (0 if waits or not self._next_poll else max(0, _HINTED_MS - self._settings.poll_ms))
 
     def _may_start(self) -> bool:
-        at_work = self._reason is None and not self._slots.trouble and self._may_ask()
-        return at_work and not self._at_limit(len(self._slots))
+        at_work = self._reason is None and not self.slots.trouble and self._may_ask()
+        return at_work and not self._at_limit(len(self.slots))
 
     def _may_ask(self) -> bool:
         return (self._peers is None or self._peers.order is WorkerOrder.work) and self._store.may_ask()
@@ -335,12 +313,12 @@ class Engine:
     def _on_held_up(self, trouble: str) -> None:
         """The database takes nothing for a while; when that has passed, a heartbeat finds out and goes on."""
         if trouble:
-            self._slots.hinder(trouble)
-        self._slots.wake.set()
+            self.slots.hinder(trouble)
+        self.slots.wake.set()
 
     def _at_limit(self, under_way: int) -> bool:
         limit = self._settings.plan.max_requests if self._peers is None else self._peers.granted
-        return limit is not None and self._slots.requests + under_way >= limit
+        return limit is not None and self.slots.requests + under_way >= limit
 
     async def _tend(self) -> None:
         """What is due beside the turns: heartbeat, the operator's wishes, the end of the drain."""
@@ -350,7 +328,7 @@ class Engine:
             self._reason = self._reason or RunReason.operator
             self._runner.cancel_requests()
         try:
-            if now >= self._next_heartbeat or self._slots.trouble:
+            if now >= self._next_heartbeat or self.slots.trouble:
                 self._next_heartbeat = now + self._settings.heartbeat_ms
                 await self._beat()
             if now >= self._poll_due():
@@ -359,16 +337,16 @@ class Engine:
                     await self._watch_peers(self._peers)
                 if self._peers is None or await self._peers.store.is_leading():
                     await self._take_actions()
-            if self._table.are_few() and self._reason is None:
+            if self.table.are_few() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:
             self._falter(failure)
 
     def _falter(self, failure: StorageFailure) -> None:
         """The database was asked in vain: it is asked again later, unless it is of no more use."""
-        self._slots.hinder(str(failure))
+        self.slots.hinder(str(failure))
         if isinstance(failure, DatabaseUnusable):
-            self._slots.lost = failure
+            self.slots.lost = failure
         self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
 
     async def _watch_peers(self, peers: PeerWorker) -> None:
@@ -377,52 +355,52 @@ class Engine:
             command, touched = await peers.mirror(action)
             await self._follow(CommandResult(None, command, touched))
         await self._obey(peers, await peers.store.orders())
-        await peers.provide(self._slots.requests, len(self._slots))
+        await peers.provide(self.slots.requests, len(self.slots))
         if self._reason is None:
-            found = await peers.store.take_origins(idle=self._table.all_finished())
+            found = await peers.store.take_origins(idle=self.table.all_finished())
             await self._enter(found, self._continued, unclean=False)
         for origin in self._places.reconsider():
-            self._slots.place(origin)
+            self.slots.place(origin)
         idle = peers.idle()
         if idle:
             await self._awaken(await self._store.awake(idle, self._clock.now().wall_ms))
-            over = [name for name in idle if self._table.states[name].finished is FinishReason.exhausted]
+            over = [name for name in idle if self.table.states[name].finished is FinishReason.exhausted]
             self._drop(await peers.store.pass_on(over))
         peers.others_at_work = await peers.store.others_at_work()
 
     async def _obey(self, peers: PeerWorker, orders: WorkerOrders) -> None:
         """What is wanted of this worker. Origins that go elsewhere have no more turns, and are given back together, as
         soon as nothing of them is in flight."""
-        before, peers.order, slots = peers.order, orders.order, self._slots
+        before, peers.order, slots = peers.order, orders.order, self.slots
         if orders.order in _ENDING and orders.order is not before:
             self.stop(RunReason.interrupted, _ENDING[orders.order])
         if orders.unlisted:
-            await self._executor.queue.follow(QueueChange((), orders.unlisted), tuple(self._table.states))
+            await self._executor.queue.follow(QueueChange((), orders.unlisted), tuple(self.table.states))
         peers.gone.update(orders.lost)
-        peers.gone.intersection_update(self._table.states)
-        stay = slots.leaving.intersection(self._table.states)
-        slots.leaving = peers.gone.union(name for name in orders.leave if name in self._table.states)
-        for name in self._table.states if orders.unlisted else stay ^ slots.leaving:
+        peers.gone.intersection_update(self.table.states)
+        stay = slots.leaving.intersection(self.table.states)
+        slots.leaving = peers.gone.union(name for name in orders.leave if name in self.table.states)
+        for name in self.table.states if orders.unlisted else stay ^ slots.leaving:
             slots.place(name)
         if slots.leaving and not slots.in_flight(slots.leaving):
             mine = slots.leaving - peers.gone
-            await self._store.save_origins([record_of(self._table.states[name]) for name in mine])
+            await self._store.save_origins([record_of(self.table.states[name]) for name in mine])
             await peers.store.give_back(tuple(mine))
             self._drop(slots.leaving)
 
     def _drop(self, origins: Iterable[str]) -> None:
         now = self._clock.now().wall_ms
-        for name in [name for name in origins if name in self._table.states]:
-            self._tell(Event(now, "origin_left", name))
+        for name in [name for name in origins if name in self.table.states]:
+            self._listener.on_event(Event(now, "origin_left", name))
             self._waiting.leave(name)
-            self._table.leave(name)
+            self.table.leave(name)
             self._runner.counts.pop(name, None)
-            self._slots.unsaved.discard(name)
+            self.slots.unsaved.discard(name)
 
     async def _mind_few_origins(self) -> None:
         """Save the rest of the run, or load the oldest segment that was not consumed (M). Raises StorageFailure."""
         if not self._settings.load_next:
-            if not self._table.all_finished():
+            if not self.table.all_finished():
                 self.stop(RunReason.few_origins, FEW_ORIGINS_DRAIN_MS)
             return
         path = "" if self._has_no_segment else await self._store.next_segment()
@@ -432,9 +410,9 @@ class Engine:
         except BadSegment as error:
             self._has_no_segment, self._segment_complaint, loaded = True, str(error), ()
         for origin in loaded:
-            if origin not in self._table.keys:
-                await self._open([self._table.states[origin]])
-            self._slots.place(origin)
+            if origin not in self.table.keys:
+                await self._open([self.table.states[origin]])
+            self.slots.place(origin)
 
     async def _save_rest(self) -> None:
         """Save what is left as a segment; what cannot be saved stays in the queue for the next run."""
@@ -448,10 +426,10 @@ class Engine:
         if not await self._store.heartbeat():
             await self._begin_again()
             return
-        for origin in tuple(self._slots.unsaved):
-            await self._store.save_origin(record_of(self._table.states[origin]))
-            self._slots.unsaved.discard(origin)
-        self._slots.hinder("")
+        for origin in tuple(self.slots.unsaved):
+            await self._store.save_origin(record_of(self.table.states[origin]))
+            self.slots.unsaved.discard(origin)
+        self.slots.hinder("")
 
     async def _begin_again(self) -> None:
         """Others have taken what this process held. A worker joins the run once more, with nothing, unless it was to
@@ -460,14 +438,14 @@ class Engine:
             self._runner.cancel_requests()
             self._reason, self._complaint = RunReason.error, _LEASE_LOST
             return
-        await self._slots.end()
-        self._drop(self._table.states)
+        await self.slots.end()
+        self._drop(self.table.states)
         try:
             await self._store.begin_run(replace(self._settings.plan, joins=True))
         except StorageFailure as failure:
             self._reason, self._complaint = RunReason.error, f"{_LEASE_LOST}: {failure}"
         else:
-            self._runner.allow_requests()
+            self._runner.cancelling = False
 
     async def _take_actions(self, handed: Mapping[int, Command] = MappingProxyType({})) -> None:
         """Carry out what waits in the journal; what a full disk interrupts is done when there is room again."""
@@ -487,52 +465,49 @@ class Engine:
 
     async def _follow(self, carried: CommandResult) -> None:
         """Give the origins that an action concerned their new places, and tells of pauses."""
-        self._table.forget_joined()
-        now, states = self._clock.now(), self._table.states
+        self.table.joined.clear()  # what takes part is asked again
+        now, states = self._clock.now(), self.table.states
         mine = [origin for origin in carried.touched if origin in states]  # the others are another worker's
-        await self._open([states[origin] for origin in mine if origin not in self._table.keys])
+        await self._open([states[origin] for origin in mine if origin not in self.table.keys])
         for origin in mine:
-            self._slots.place(origin)
+            self.slots.place(origin)
             if isinstance(carried.command, PauseOrigins):
-                self._tell(Event(now.wall_ms, "origin_paused", origin))
+                self._listener.on_event(Event(now.wall_ms, "origin_paused", origin))
             elif isinstance(carried.command, ResumeOrigins):
-                self._tell(Event(now.wall_ms, "origin_resumed", origin))
+                self._listener.on_event(Event(now.wall_ms, "origin_resumed", origin))
 
     def _start_turns(self) -> None:
-        while self._may_start() and self._slots.start():
+        while self._may_start() and self.slots.start():
             continue
-
-    def _tell(self, event: Event) -> None:
-        self._listener.on_event(event)
 
     async def _close(self, reason: RunReason) -> None:
         """End what is still under way, writes the end of the run, and tells of it after it is committed."""
-        await self._slots.end()
+        await self.slots.end()
         try:
-            led_on = [(one.origin, one.hop) for one in self._table.states.values() if one.hop is not None]
+            led_on = [(one.origin, one.hop) for one in self.table.states.values() if one.hop is not None]
             for origin, hop in led_on:
                 await self._runner.break_off(origin, hop)
             if reason is RunReason.max_requests:
                 await self._finish_rest()
             if reason is RunReason.few_origins:
                 await self._save_rest()
-            await self._store.end_run(reason.value, not self._slots.trouble and not self._slots.lost)
+            await self._store.end_run(reason.value, not self.slots.trouble and not self.slots.lost)
         except StorageFailure as failure:
-            self._slots.lost = self._slots.lost or failure
+            self.slots.lost = self.slots.lost or failure
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
-            reason = RunReason.error if isinstance(self._slots.lost, DatabaseUnusable) else reason
-            lost, at = self._slots.lost, self._clock.now().wall_ms
-            unstored = f"{lost}; {_CONTINUED}" if lost else self._slots.refused
+            reason = RunReason.error if isinstance(self.slots.lost, DatabaseUnusable) else reason
+            lost, at = self.slots.lost, self._clock.now().wall_ms
+            unstored = f"{lost}; {_CONTINUED}" if lost else self.slots.refused
             unstored = str(lost) if isinstance(lost, DatabaseUnusable) else unstored
             complaint = self._complaint or unstored or self._segment_complaint
-            self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
+            self._listener.on_event(events.run_finished(at, reason, self.slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:
         def fold(state: OriginState) -> OriginState:
             return state if state.finished else finish(state, FinishReason.max_requests)
 
         now = self._clock.now()
-        for _, state in await fold_origins(self._table, self._store, tuple(self._table.states), fold):
+        for _, state in await fold_origins(self.table, self._store, tuple(self.table.states), fold):
             self._waiting.tell_finished(state, now)

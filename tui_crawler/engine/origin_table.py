@@ -102,7 +102,7 @@ class OriginTable:
         self._ended: Counter[tuple[FinishReason | None, bool]] = Counter()  # how origins ended, whether external
         self.in_flight: Counter[int] = Counter()  # pages by job
         self._for_agents: dict[str, tuple[bytes, dict[str, RobotsRules]]] = {}
-        self._joined: dict[str, bool] = {}  # origins in other hands that take part; whether external
+        self.joined: dict[str, bool] = {}  # origins in other hands that take part; whether external
 
     def enter(self, stored: StoredOrigin, takeover: Takeover, now: Moment) -> OriginState:
         """Take an origin into the run as the database has it."""
@@ -122,18 +122,14 @@ class OriginTable:
         """Return whether an origin has joined the run (`external`: be it only for checks) and is held here, or
         remembered to be in other hands. That it has joined stays true for the rest of the run."""
         state = self.states.get(origin)
-        known = self._joined.get(origin) if state is None else state.external
+        known = self.joined.get(origin) if state is None else state.external
         return known is not None and (external or not known)
 
     def remember_joined(self, origins: Iterable[str], external: bool) -> None:
         """Origins that have joined, of which the database is not told again by each page that names them."""
-        if len(self._joined) >= _REMEMBERED:
-            self._joined.clear()
-        self._joined.update((name, external and self._joined.get(name, True)) for name in origins)
-
-    def forget_joined(self) -> None:
-        """An operator has changed something: what takes part is asked again."""
-        self._joined.clear()
+        if len(self.joined) >= _REMEMBERED:
+            self.joined.clear()
+        self.joined.update((name, external and self.joined.get(name, True)) for name in origins)
 
     def take_seeds(self, urls: Iterable[str]) -> None:
         """The hosts of these URLs are named by seeds from now on; what is no URL is passed over."""
@@ -196,7 +192,7 @@ class OriginTable:
         """The origin is in other hands from now on."""
         state = self.states.pop(origin)
         self._ended[state.finished, state.external] -= 1
-        self._joined[origin] = state.external
+        self.joined[origin] = state.external
         for known in (self.keys, self.pages_known, self.idle):
             known.pop(origin, None)
 
@@ -302,10 +298,6 @@ class JobFilters:
             if ruleset.job == main:
                 of_run, self._given = admission, ruleset.policies
         self._by_job, self._rulesets, self.main = by_job, versions, of_run
-
-    def set_jobs(self, jobs: Iterable[JobState]) -> None:
-        """Jobs as they stand now."""
-        self.jobs = {job.job_id: job for job in jobs}
 
     def exclude(self, exclusions: Iterable[Exclusion]) -> None:
         """The exclusion list, longer. Raises BadPattern for a value that is none of its kind; nothing is changed."""

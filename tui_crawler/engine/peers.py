@@ -64,11 +64,9 @@ class PeerStore(Protocol):
         """Claim a page before it is asked for; False when its job has as many in flight as it may, or another
         worker holds it."""
 
-    async def jobs(self) -> tuple[JobState, ...]:
-        """All jobs as they stand."""
+    async def jobs(self) -> tuple[JobState, ...]: ...
 
-    async def current_rules(self) -> tuple[Ruleset, ...]:
-        """The rulesets in force."""
+    async def current_rules(self) -> tuple[Ruleset, ...]: ...
 
     async def on_todo_lists(self, page_ids: Sequence[int]) -> frozenset[int]:
         """Those of the pages named that are still on a todo list."""

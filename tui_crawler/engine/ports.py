@@ -21,8 +21,7 @@ from tui_crawler.domain.url import CrawlUrl
 class Clock(Protocol):
     """Both clocks, and waiting."""
 
-    def now(self) -> Moment:
-        """The present moment."""
+    def now(self) -> Moment: ...
 
     async def wait(self, event: asyncio.Event, timeout_ms: int | None) -> bool:
         """Wait until the event is set (True) or the time is over (False)."""
@@ -47,8 +46,7 @@ class Store(Protocol):
         """Claim the database while no run is live, to carry out commands; return the last run, of which nothing is
         continued. Raises RunHeld, StorageFailure."""
 
-    async def end_rest(self) -> None:
-        """Give the database back after `begin_rest`."""
+    async def end_rest(self) -> None: ...
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
@@ -71,8 +69,7 @@ class Store(Protocol):
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
         """For the eyes: rides in the next commit, is never waited for."""
 
-    async def save_origin(self, record: OriginRecord) -> None:
-        """Store the state of an origin crawler without an attempt."""
+    async def save_origin(self, record: OriginRecord) -> None: ...
 
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         """The same for several, in one transaction."""
@@ -101,8 +98,7 @@ class Store(Protocol):
         """Put pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
         in one transaction."""
 
-    async def exclusions(self) -> tuple[Exclusion, ...]:
-        """The exclusion list as operators have extended it."""
+    async def exclusions(self) -> tuple[Exclusion, ...]: ...
 
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
         """Add or remove an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
@@ -143,8 +139,7 @@ class Store(Protocol):
     async def take_actions(self) -> tuple[commands.PendingAction, ...]:
         """Return what operators have asked for since the last call, oldest first."""
 
-    async def finish_actions(self, results: Sequence[commands.ActionResult]) -> None:
-        """Write into the journal what became of actions."""
+    async def finish_actions(self, results: Sequence[commands.ActionResult]) -> None: ...
 
     async def heartbeat(self) -> bool:
         """Renew the lease of this session; False when another owner has taken the database."""
@@ -166,8 +161,7 @@ class Fetcher(Protocol):
     async def address(self, host: str) -> str | None:
         """The address a host resolves to, for politeness keys by ip; None when it does not resolve."""
 
-    async def forget(self, origin: str) -> None:
-        """Close the connections kept for an origin."""
+    async def forget(self, origin: str) -> None: ...
 
 
 class Listener(Protocol):

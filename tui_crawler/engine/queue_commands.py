@@ -57,7 +57,7 @@ class QueueCommands:
         """Jobs as they stand now; another nice moves the pages on the todo lists, too, whose links inherit it."""
         before = self._table.job_filters.jobs
         moved = {job.job_id: job.nice - before[job.job_id].nice for job in jobs if job.job_id in before}
-        self._table.job_filters.set_jobs(jobs)
+        self._table.job_filters.jobs = {job.job_id: job for job in jobs}
         if not any(moved.values()):
             return
         for state in tuple(self._table.states.values()):

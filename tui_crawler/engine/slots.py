@@ -66,8 +66,7 @@ class Slots:
 
     def start(self) -> bool:
         """Start the turn of the next origin that is released; False when there is none."""
-        released = self._waiting.take()
-        if released is None:
+        if (released := self._waiting.box.take(self._clock.now().mono_ms)) is None:
             return False
         self._turns[released.origin] = asyncio.create_task(self._turn(released), name=f"turn {released.origin}")
         return True
@@ -99,12 +98,12 @@ class Slots:
             self._lose_database(origin, failure)
         except Exception as error:
             try:
-                await self._runner.give_up(origin, self._places.page_of(origin), error)
+                await self._runner.give_up(origin, self._places.crawling.get(origin), error)
             except StorageFailure as failure:
                 self._lose_database(origin, failure)
         finally:
             self._turns.pop(origin, None)
-            self._waiting.hand_back(released)
+            self._waiting.box.hand_back(released.key, self._table.states[origin].release_ms)
             for name in (*self._places.land(origin), origin):
                 self.place(name)
             self.wake.set()

@@ -54,20 +54,16 @@ class TurnRunner:
     _awaken: Callable[[Iterable[str]], Awaitable[None]]  # origins have something to do again
     _is_elsewhere: Callable[[str], Awaitable[bool]]  # whether another worker holds an origin
     _under_way: set[asyncio.Timeout] = field(default_factory=set)
-    _cancelling: bool = False
+    cancelling: bool = False
     _looked_for: dict[str, Exchange | None] = field(default_factory=dict)  # sitemaps by URL, until they are read
     counts: dict[str, Counts] = field(default_factory=dict)
 
     def cancel_requests(self) -> None:
         """End the requests under way and all later ones: their attempts are recorded as cancelled (-2)."""
-        self._cancelling = True
+        self.cancelling = True
         for request in self._under_way:
             if not request.expired():
                 request.reschedule(0)
-
-    def allow_requests(self) -> None:
-        """Later ones are made again."""
-        self._cancelling = False
 
     async def fill(self, origin: str) -> None:
         """A fill: candidates go on the ignore list, each is judged, what passes becomes the todo list."""
@@ -357,7 +353,7 @@ class TurnRunner:
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
         sent = self._clock.now()
-        if self._cancelling or not self._store.may_ask():
+        if self.cancelling or not self._store.may_ask():
             return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
         under_way = asyncio.timeout(None)  # until `cancel_requests`; no task of its own
         try:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tui_crawler.domain.crawl.origin import OriginState
-from tui_crawler.domain.crawl.scheduler import PenaltyBox, Released
+from tui_crawler.domain.crawl.scheduler import PenaltyBox
 from tui_crawler.domain.crawl.turn import FillTodo, Finish, RestReason, Sleep, Turn, next_turn
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.records.page import TodoPage
@@ -22,23 +22,19 @@ class JobPlaces:
     """Counts the pages in flight of every job, in step with the turns."""
 
     _table: OriginTable
-    _crawling: dict[str, TodoPage] = field(default_factory=dict)
+    crawling: dict[str, TodoPage] = field(default_factory=dict)  # by origin
     _starved: set[str] = field(default_factory=set)
-
-    def page_of(self, origin: str) -> TodoPage | None:
-        """The page that the turn of an origin is about."""
-        return self._crawling.get(origin)
 
     def pick_up(self, origin: str, page: TodoPage) -> None:
         """A page is in flight, instead of one that the same turn has refused."""
-        if (former := self._crawling.get(origin)) is not None:
+        if (former := self.crawling.get(origin)) is not None:
             self._table.in_flight[former.job_id] -= 1
-        self._crawling[origin] = page
+        self.crawling[origin] = page
         self._table.in_flight[page.job_id] += 1
 
     def land(self, origin: str) -> tuple[str, ...]:
         """The turn is over; answers the origins that may go on because its job has room again."""
-        if (page := self._crawling.pop(origin, None)) is None:
+        if (page := self.crawling.pop(origin, None)) is None:
             return ()
         was_full = self._table.is_full(page.job_id)
         self._table.in_flight[page.job_id] -= 1
@@ -57,14 +53,15 @@ class JobPlaces:
 
 @dataclass(slots=True)
 class Waiting:
-    """Places origins after whatever has happened to them, and tells who waits and who has finished."""
+    """Places origins after whatever has happened to them, and reports who waits and who has finished. A key is busy
+    from the time the `box` gives an origin its turn until the turn is handed back."""
 
     _table: OriginTable
     _places: JobPlaces
     _counts: dict[str, Counts]
     _clock: Clock
     _listener: Listener
-    _box: PenaltyBox
+    box: PenaltyBox
     _told: dict[str, FinishReason] = field(default_factory=dict)
     crawls: bool = True
 
@@ -84,8 +81,8 @@ class Waiting:
             url = normalise(origin)
             address = None if isinstance(url, InvalidUrl) else await fetcher.address(url.host)
         key = self._table.keys[origin] = settings.key_of(origin, address)
-        self._box.begin(key, self._clock.now().mono_ms)
-        self._box.hold(key, self._table.states[origin].release_ms)
+        self.box.begin(key, self._clock.now().mono_ms)
+        self.box.hold(key, self._table.states[origin].release_ms)
 
     def place(self, origin: str) -> None:
         """Where an origin waits from now on; nowhere while it is paused, held or finished."""
@@ -95,7 +92,7 @@ class Waiting:
         self._places.starve(origin, isinstance(turn, Sleep) and turn.reason is RestReason.held)
         match turn:
             case Finish() | Sleep(until_ms=None):
-                self._box.remove(origin)
+                self.box.remove(origin)
                 if isinstance(turn, Finish):
                     self.tell_finished(state, now)
                 return
@@ -109,25 +106,13 @@ class Waiting:
         if state.hop is not None:  # a redirect of robots.txt: the politeness of its target counts
             target = state.hop.url.origin
             key = self._table.keys.get(target) or self._table.settings.key_of(target, None)
-        self._box.put(origin, key, ready)
+        self.box.put(origin, key, ready)
 
     def leave(self, origin: str) -> None:
         """The origin waits no longer: it goes to another worker."""
-        self._box.remove(origin)
+        self.box.remove(origin)
         self._places.starve(origin, False)
         self._told.pop(origin, None)
-
-    def take(self) -> Released | None:
-        """The next origin that may have a turn now; its key is busy until `hand_back`."""
-        return self._box.take(self._clock.now().mono_ms)
-
-    def hand_back(self, released: Released) -> None:
-        """The turn is over: the key is free again after the delay of the origin."""
-        self._box.hand_back(released.key, self._table.states[released.origin].release_ms)
-
-    def next_release(self, now_ms: int) -> int | None:
-        """Return when `take` will next return something (monotonic ms); None: not before another event."""
-        return self._box.next_release(now_ms)
 
     def tell_finished(self, state: OriginState, now: Moment) -> None:
         """Tell once that the run of an origin is over. One that has looked for work and found none has not gone on."""

@@ -47,35 +47,25 @@ class DemoSidecar:
 
     def __init__(self, web: DemoProcess | None = None) -> None:
         """`web` is one that is served already, and stays with whoever started it."""
-        self._web, self._own = web, False
+        self.web, self._own = web, False
 
     def serve(self, config: Config, database: DatabasePlace) -> None:
         """Serves the demo web where the crawl of one begins or goes on, at the ports that the database knows; for any
         other crawl nothing. Where the ports are taken somebody else serves it. Blocks for about a second."""
         from tui_crawler.demo.process import USER_AGENT, DemoProcess, DemoUnavailable
 
-        if self._web is not None or config.user_agent != USER_AGENT:
+        if self.web is not None or config.user_agent != USER_AGENT:
             return
         from tui_crawler.wiring.demo import base_port_of
 
         if (base := base_port_of(database)) is not None:
             with contextlib.suppress(DemoUnavailable):
-                self._web, self._own = DemoProcess.start(base_port=base), True
-
-    @property
-    def lifeline(self) -> int | None:
-        """The file descriptor that keeps the web serving; None without a web."""
-        return None if self._web is None else self._web.lifeline
-
-    def leave(self) -> None:
-        """Lets go of the web: the run that was left to itself holds it now."""
-        if self._web is not None:
-            self._web.leave()
+                self.web, self._own = DemoProcess.start(base_port=base), True
 
     def close(self) -> None:
         """Ends the web that was started here."""
-        if self._web is not None and self._own:
-            self._web.close()
+        if self.web is not None and self._own:
+            self.web.close()
 
 
 _TURN_S = 0.000_5  # a thread that reads or crawls keeps the screen's waiting so long (Python's own: ten times that)

@@ -59,7 +59,7 @@ class SeedHosts:
         self._crawl = crawl
 
     def __contains__(self, host: object) -> bool:
-        return host in self._configured or host in self._crawl.engine.seed_hosts
+        return host in self._configured or host in self._crawl.engine.table.seed_hosts
 
 
 class Crawl:
@@ -82,9 +82,9 @@ class Crawl:
             beats=True,
             segment_urls=config.queue.segment_urls,
         )
-        self._store = SqliteStore(database, storing)
+        self.store = SqliteStore(database, storing)
         self._place = FilePlace(database)
-        if self._store.joins_live_runs:
+        if self.store.joins_live_runs:
             launch, several = replace(launch, may_join=True), True
         settings = engine_settings(config, launch)
         wanted = settings.plan.max_in_flight
@@ -96,19 +96,14 @@ class Crawl:
             settings = replace(settings, plan=replace(settings.plan, max_in_flight=connections, note=note))
         seeds = seed_urls(config)
         self._fetcher = fetcher_of(config, SeedHosts(seeds, self), self._excluded, connections)
-        self._peers = self._store.peers(launch.workers, sites(config)) if several else None
+        self._peers = self.store.peers(launch.workers, sites(config)) if several else None
         self._second = SecondReader(self._fetcher.setup)
         self._leads, self._over = launch.join is None, asyncio.Event()
         self._end: Event | None = None
         self._reading_again: asyncio.Task[None] | None = None
         admission, clock = admission_of(config, seeds), clock or SystemClock()
-        self.engine = Engine(settings, admission, self._store, self._fetcher, clock, self, self._peers)
-        self._store.in_flight = lambda: self.engine.in_flight
-
-    @property
-    def locked_since(self) -> int:
-        """Since when (epoch ms) another program's lock keeps the database from taking anything; 0 while none does."""
-        return self._store.writer.locked_since
+        self.engine = Engine(settings, admission, self.store, self._fetcher, clock, self, self._peers)
+        self.store.in_flight = lambda: len(self.engine.slots)
 
     async def run(self) -> Ended:
         """Run until the end, then close everything. A run that ends by itself waits for the second reading of its last
@@ -122,14 +117,14 @@ class Crawl:
             self._check()
             self._over.set()
             if reason is not RunReason.error and self._reading_again is not None:
-                self._store.waiting.set()
+                self.store.waiting.set()
                 await asyncio.wait([self._reading_again])
         finally:
             watch.cancel()
             await self._close()
             if self._end is not None:
                 self._listener.on_event(self._end)
-        states = self.engine.states.values()
+        states = self.engine.table.states.values()
         return Ended(reason, sum(state.finished in GAVE_UP for state in states))
 
     async def rest(self, handed: Mapping[int, Command] | None = None) -> None:
@@ -155,7 +150,7 @@ class Crawl:
 
     async def _read_again(self) -> None:
         """Has validators and data rules look at stored documents, until the run is over and none waits."""
-        store, over = self._store, False
+        store, over = self.store, False
         try:
             while not over:
                 with contextlib.suppress(TimeoutError):
@@ -188,18 +183,18 @@ class Crawl:
     def _check(self) -> None:
         """Raises StorageFailure when the database is not the one any more, or no whole one."""
         self._place.check()
-        if self._store.writer.damage is not None:
-            raise self._store.writer.damage
+        if self.store.writer.damage is not None:
+            raise self.store.writer.damage
 
     async def _close(self) -> None:
         if self._reading_again is not None:
             self._reading_again.cancel()
             await asyncio.gather(self._reading_again, return_exceptions=True)
         await self._fetcher.close()
-        await asyncio.to_thread(self._store.close)
+        await asyncio.to_thread(self.store.close)
 
     def _excluded(self, address: str) -> str:
-        found = self.engine.admission.excludes_address(address)
+        found = self.engine.table.job_filters.main.excludes_address(address)
         return found.describe() if found else ""
 
 

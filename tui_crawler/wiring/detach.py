@@ -59,7 +59,8 @@ class DetachedRun:
 
     @property
     def _lifeline(self) -> int | None:
-        return None if self._companion is None else self._companion.lifeline
+        web = self._companion.web if self._companion is not None else None
+        return web.lifeline if web is not None else None
 
     def start(self) -> Departure:
         """Starts it and waits until it holds the database; blocking, at most half a minute. Raises CannotDetach."""
@@ -85,8 +86,8 @@ class DetachedRun:
         finally:
             os.close(log)
         self._await(process, said)
-        if self._companion is not None:
-            self._companion.leave()
+        if self._companion is not None and self._companion.web is not None:
+            self._companion.web.leave()  # the run that was left to itself holds it now
         where = f"--db {shlex.quote(str(self._database))}"
         return Departure(process.pid, str(self.log), f"tui-crawler {where}", f"tui-crawler stop --all {where}")
 

@@ -209,7 +209,7 @@ async def _tell(said: int, crawl: Crawl) -> None:
 
     def tell_once() -> None:
         nonlocal told
-        now = (engine.begun, engine.in_flight, engine.trouble, crawl.locked_since)
+        now = (engine.begun, len(engine.slots), engine.slots.trouble, crawl.store.writer.locked_since)
         if now != told:
             with contextlib.suppress(OSError):
                 os.write(said, json.dumps(now).encode() + b"\n")
