@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
-from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp
+from tests.console.sample_rules import FIRST, versions
+from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp, stage
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.dialogs.choose import ConfirmScreen
@@ -25,6 +27,9 @@ from tui_crawler.text.cells import cell_text
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.steering import SteeredJournal
+
+TWO_JOBS = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
+"""The versions of two jobs."""
 
 
 async def until(held: Stage, fact: Callable[[], bool]) -> None:
@@ -62,10 +67,25 @@ def draft_text(held: Stage) -> str:
     return editor(held).query_one(TextArea).text
 
 
+def drafted_from(held: Stage) -> tuple[int, bool]:
+    """The version that the draft began with, and whether anything is drafted."""
+    session = editor(held).session
+    assert session.draft is not None
+    return session.draft.base.ruleset_id, session.dirty
+
+
 def cursor_line(held: Stage) -> str:
     """The line of the draft that the cursor is in."""
     area = editor(held).query_one(TextArea)
     return area.document.get_line(area.cursor_location[0])
+
+
+@asynccontextmanager
+async def rules_stage(*keys: str, size: tuple[int, int] = (160, 40), **options: Any) -> AsyncIterator[Stage]:
+    """A stage in view 4, once its rules are read, after these keys."""
+    async with stage(size, **options) as held:
+        await held.press("4", *keys, rounds=3)
+        yield held
 
 
 async def at_line(held: Stage, words: str) -> None:
@@ -136,10 +156,5 @@ def comes(held: Stage, policies: PolicySet, ruleset_id: int = 14, who: str = "me
 
 
 async def seen(held: Stage) -> None:
-    """The version is read."""
-    await held.settle(4, move_ms=1_100)
-
-
-async def read_again(held: Stage) -> None:
-    """Reads what others have committed."""
+    """What others have committed is read."""
     await held.settle(4, move_ms=1_100)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from functools import partial
+from typing import Any
 
 from textual import events, messages
 from textual.keys import _character_to_key, key_to_character
@@ -30,10 +31,11 @@ from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presenta
 from tui_crawler.console.operator.detach import CannotDetach, Departure, Detacher
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.operator.intent import Intent
-from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter
+from tui_crawler.console.operator.journal import IntentOutcome
 from tui_crawler.console.ports import Explainer, Journal, Reports
 from tui_crawler.console.reading.poll_loop import Answer
 from tui_crawler.console.replay.player import Replays
+from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import ActionResult, Command, PauseOrigins, ResumeOrigins
@@ -179,17 +181,17 @@ class StageApp(CrawlerApp):
     """Until somebody looks at the screen (`Stage.text`)."""
     paints_when_quiet = False
 
-    def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
+    def __init__(self, *parts: Any, **options: Any) -> None:
+        super().__init__(*parts, **options)
         self._unwritten: list[Intent] = []
-        writer = super()._made_journal_writer(journal_factory)
-        hand_in = writer.hand_in
+        if (writer := self._journal_writer) is not None:
+            hand_in = writer.hand_in
 
-        def keep(intent: Intent) -> None:
-            self._unwritten.append(intent)
-            hand_in(intent)
+            def keep(intent: Intent) -> None:
+                self._unwritten.append(intent)
+                hand_in(intent)
 
-        writer.hand_in = keep  # type: ignore[method-assign]  # what is asked for is known before its thread takes it up
-        return writer
+            writer.hand_in = keep  # type: ignore[method-assign]  # what is asked for is known before its thread takes it up
 
     async def written(self) -> None:
         """Waits until all that was asked for is written, or it was told why it is not."""
@@ -346,6 +348,22 @@ class Stage:
             name = _character_to_key(char) if not char.isalnum() else char
             self.app.post_message(events.Key(name, char))
         await self.quiet()
+
+    @property
+    def on_top(self) -> ConsoleScreen:
+        """The topmost screen that shows rows."""
+        assert self.app.console_screen is not None
+        return self.app.console_screen
+
+    @property
+    def focused(self) -> str | None:
+        """The id of what has the focus."""
+        return self.app.focused.id if self.app.focused is not None else None
+
+    @property
+    def told(self) -> str:
+        """The newest message."""
+        return self.app.notices[-1].text
 
     async def enter(self, text: str, rounds: int = 1) -> None:
         """Types a text and enter."""

@@ -18,7 +18,7 @@ from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at, find_actions
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.handlers import Handles, handles
-from tui_crawler.console.keys import KeyNames, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay_note
@@ -37,7 +37,7 @@ from tui_crawler.domain.records.page_view import FailureGroup
 @pytest.mark.parametrize("where", Where)
 def test_no_key_means_two_things_on_one_screen(where: Where) -> None:
     keys = Counter(key for action in actions_at(where) for key in action.keys.split(",") if key)
-    keys.update(key for binding in table_keys() for key in binding.key.split(","))
+    keys.update(key for binding in TABLE_BINDINGS for key in binding.key.split(","))
     assert [key for key, number in keys.items() if number > 1] == []
 
 
@@ -155,7 +155,7 @@ def test_the_page_of_keys_names_every_action_and_key() -> None:
     page = keys_markdown()
     for action in ACTIONS:
         assert f"| {action.id} |" in page
-    for binding in table_keys():
+    for binding in TABLE_BINDINGS:
         assert f"| {binding.id} |" in page
     assert "`tui-crawler pause\\|resume ORIGIN`" in page
 

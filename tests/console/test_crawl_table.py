@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from textual.app import App, ComposeResult
 from textual.events import MouseScrollDown
 from textual.geometry import Region
 from textual.message import Message
+from textual.pilot import Pilot
 from textual.theme import Theme
 from textual.widgets import Input
 
@@ -109,22 +111,31 @@ def style_of(table: CrawlTable, line: int, text: str) -> Any:
     return next(segment.style for segment in segments(table, line) if text in segment.text)
 
 
-async def test_rows_header_and_sort_arrow_are_shown() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
+@asynccontextmanager
+async def shown_table(
+    keys: Iterable[Hashable] = "abc", size: tuple[int, int] = (80, 12), app: TableApp | None = None
+) -> AsyncIterator[tuple[TableApp, CrawlTable, Pilot[None]]]:
+    """A table on a screen, with its rows."""
+    app = app or TableApp()
+    async with app.run_test(size=size) as pilot:
+        app.table.set_rows(rows(keys))
         await pilot.pause()
-        lines = screen_lines(app.table)
+        yield app, app.table, pilot
+
+
+async def test_rows_header_and_sort_arrow_are_shown() -> None:
+    async with shown_table() as (_, table, pilot):
+        lines = screen_lines(table)
         assert lines[0].split() == ["STATE", "ORIGIN", "TODO", "FAIL▼"]
         assert lines[1].split() == ["▸", "▶", "crawling", "https://a.example", "0", "0"]
         assert lines[2].startswith("  ▶ crawling")
         assert all(len(line) == 80 for line in lines)
-        app.table.sort = ("origin", False)
+        table.sort = ("origin", False)
         await pilot.pause()
-        assert screen_lines(app.table)[0].split() == ["STATE", "ORIGIN▲", "TODO", "FAIL"]
-        assert app.table.sort == ("origin", False)
-        assert list(app.table.row_order) == ["a", "b", "c"]
-        assert app.table.row("b") == row("b")
+        assert screen_lines(table)[0].split() == ["STATE", "ORIGIN▲", "TODO", "FAIL"]
+        assert table.sort == ("origin", False)
+        assert list(table.row_order) == ["a", "b", "c"]
+        assert table.row("b") == row("b")
 
 
 async def test_rows_set_before_there_is_a_screen_are_shown() -> None:
@@ -162,11 +173,7 @@ async def test_the_placeholder_stands_where_rows_are_missing() -> None:
 
 
 async def test_the_cursor_row_keeps_key_and_line_when_rows_move() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 15)) as pilot:
-        table = app.table
-        table.set_rows(rows(range(100)))
-        await pilot.pause()
+    async with shown_table(range(100), size=(80, 15)) as (app, table, pilot):
         table.move_cursor(index=40)
         await pilot.pause()
         table.move_cursor(index=35)
@@ -188,26 +195,19 @@ async def test_the_cursor_row_keeps_key_and_line_when_rows_move() -> None:
 
 
 async def test_a_cursor_out_of_view_leaves_the_view_where_it_is() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 15)) as pilot:
-        app.table.set_rows(rows(range(100)))
+    async with shown_table(range(100), size=(80, 15)) as (_, table, pilot):
+        table.scroll_to(y=50, animate=False)
         await pilot.pause()
-        app.table.scroll_to(y=50, animate=False)
+        table.set_rows(rows(range(100)))
         await pilot.pause()
-        app.table.set_rows(rows(range(100)))
-        await pilot.pause()
-        assert "https://50.example" in screen_lines(app.table)[1]
+        assert "https://50.example" in screen_lines(table)[1]
         await pilot.press("j")
         await pilot.pause()
-        assert "https://1.example" in screen_lines(app.table)[1], "a key brings the cursor back into view"
+        assert "https://1.example" in screen_lines(table)[1], "a key brings the cursor back into view"
 
 
 async def test_keys_move_the_cursor() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        table = app.table
-        table.set_rows(rows(range(200)))
-        await pilot.pause()
+    async with shown_table(range(200), size=(80, 24)) as (_, table, pilot):
         body = table.size.height - 1
         steps = [("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", 199), ("home", 0), ("end", 199), ("g", 0)]
         steps += [("pagedown", body), ("ctrl+d", body + body // 2), ("ctrl+u", body), ("pageup", 0), ("k", 0)]
@@ -235,21 +235,16 @@ async def test_moves_by_key_and_index_from_outside() -> None:
 
 
 async def test_enter_and_double_click_open_a_row() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
+    async with shown_table() as (app, table, pilot):
         await pilot.press("j", "enter")
-        await pilot.click(app.table, offset=(20, 3), times=2)
+        await pilot.click(table, offset=(20, 3), times=2)
         opened = [heard.key for heard in app.heard if isinstance(heard, CrawlTable.RowSelected)]
         assert opened == ["b", "c"]
-        assert app.table.cursor_key == "c"
+        assert table.cursor_key == "c"
 
 
 async def test_a_click_moves_the_cursor_and_one_in_the_gutter_marks() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        table = app.table
-        table.set_rows(rows("abc"))
+    async with shown_table() as (_, table, pilot):
         await pilot.click(table, offset=(30, 2))
         assert (table.cursor_key, table.marked) == ("b", frozenset())
         await pilot.click(table, offset=(0, 3))
@@ -259,17 +254,14 @@ async def test_a_click_moves_the_cursor_and_one_in_the_gutter_marks() -> None:
 
 
 async def test_a_click_on_a_header_names_its_column() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
-        await pilot.pause()
-        header = screen_lines(app.table)[0]
+    async with shown_table() as (app, table, pilot):
+        header = screen_lines(table)[0]
         for title in ("STATE", "ORIGIN", "TODO", "FAIL"):
-            await pilot.click(app.table, offset=(header.index(title), 0))
-        await pilot.click(app.table, offset=(0, 0))
+            await pilot.click(table, offset=(header.index(title), 0))
+        await pilot.click(table, offset=(0, 0))
         clicked = [heard.column_id for heard in app.heard if isinstance(heard, CrawlTable.HeaderSelected)]
         assert clicked == ["state", "origin", "todo", "fail"]
-        assert app.table.cursor_index == 0
+        assert table.cursor_index == 0
 
 
 async def test_a_border_moves_what_a_click_hits() -> None:
@@ -287,22 +279,16 @@ async def test_a_border_moves_what_a_click_hits() -> None:
 
 
 async def test_the_wheel_scrolls_without_moving_the_cursor() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows(range(100)))
+    async with shown_table(range(100)) as (_, table, pilot):
+        await pilot._post_mouse_events([MouseScrollDown], table, offset=(5, 5))  # pilot has no public wheel
         await pilot.pause()
-        await pilot._post_mouse_events([MouseScrollDown], app.table, offset=(5, 5))  # pilot has no public wheel
-        await pilot.pause()
-        assert app.table.scroll_y > 0
-        assert app.table.cursor_index == 0
-        assert screen_lines(app.table)[0].split()[0] == "STATE", "the header stays"
+        assert table.scroll_y > 0
+        assert table.cursor_index == 0
+        assert screen_lines(table)[0].split()[0] == "STATE", "the header stays"
 
 
 async def test_marks() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        table = app.table
-        table.set_rows(rows("abcdef"))
+    async with shown_table("abcdef") as (app, table, pilot):
         await pilot.press("space", "j", "j", "v")
         assert table.marked == frozenset("abcd")
         assert [line[0] for line in screen_lines(table)[1:7]] == ["◆", "◆", "◆", "◆", " ", " "]
@@ -320,15 +306,13 @@ async def test_marks() -> None:
 
 
 async def test_columns_drop_when_the_screen_gets_narrow_and_come_back() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
+    async with shown_table() as (_, table, pilot):
         seen = {}
         for width in (80, 30, 22, 10, 80):
             await pilot.resize_terminal(width, 12)
             await pilot.pause()
-            seen[width] = app.table.visible_columns
-            assert all(len(line) == width for line in screen_lines(app.table))
+            seen[width] = table.visible_columns
+            assert all(len(line) == width for line in screen_lines(table))
         assert seen == {
             80: ("state", "origin", "todo", "fail"),
             30: ("state", "origin", "todo", "fail"),
@@ -406,22 +390,18 @@ async def test_an_update_paints_only_the_lines_it_changed() -> None:
 
 
 async def test_a_hundred_thousand_rows() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows(range(100_000)))
+    async with shown_table(range(100_000)) as (_, table, pilot):
         await pilot.press("G")
-        assert app.table.cursor_key == 99_999
-        assert "https://99999.example" in screen_lines(app.table)[-1]
-        assert len(app.table.row_order) == app.table.row_count == 100_000
+        assert table.cursor_key == 99_999
+        assert "https://99999.example" in screen_lines(table)[-1]
+        assert len(table.row_order) == table.row_count == 100_000
 
 
 async def test_without_a_header() -> None:
-    app = TableApp(CrawlTable(shown_in(COLUMNS), show_header=False))
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
-        await pilot.click(app.table, offset=(20, 1))
-        assert "https://a.example" in screen_lines(app.table)[0]
-        assert app.table.cursor_key == "b"
+    async with shown_table(app=TableApp(CrawlTable(shown_in(COLUMNS), show_header=False))) as (_, table, pilot):
+        await pilot.click(table, offset=(20, 1))
+        assert "https://a.example" in screen_lines(table)[0]
+        assert table.cursor_key == "b"
 
 
 async def test_no_size_is_too_small_or_too_large() -> None:
@@ -440,44 +420,35 @@ async def test_no_size_is_too_small_or_too_large() -> None:
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
 async def test_the_cursor_looks_different_with_and_without_focus(theme: Any) -> None:
-    app = TableApp(theme=theme.name)
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
-        await pilot.pause()
-        focused, plain = style_of(app.table, 1, "https"), style_of(app.table, 2, "https")
+    async with shown_table(app=TableApp(theme=theme.name)) as (_, table, pilot):
+        focused, plain = style_of(table, 1, "https"), style_of(table, 2, "https")
         assert focused.bgcolor.get_truecolor().hex == theme.variables["primary-muted"]
         assert focused.bold
         await pilot.press("tab")
-        blurred = style_of(app.table, 1, "https")
+        blurred = style_of(table, 1, "https")
         assert len({focused.bgcolor, plain.bgcolor, blurred.bgcolor}) == 3
 
 
 async def test_a_theme_change_repaints_the_roles() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
-        await pilot.pause()
-        assert style_of(app.table, 2, "crawling").color.get_truecolor().hex == role_colours(True)["ok"]
+    async with shown_table() as (app, table, pilot):
+        assert style_of(table, 2, "crawling").color.get_truecolor().hex == role_colours(True)["ok"]
         app.theme = LIGHT.name
         await pilot.pause()
-        assert style_of(app.table, 2, "crawling").color.get_truecolor().hex == role_colours(False)["ok"]
+        assert style_of(table, 2, "crawling").color.get_truecolor().hex == role_colours(False)["ok"]
         app.theme = "textual-dark"
         await pilot.pause()
-        assert style_of(app.table, 2, "crawling").color.get_truecolor().hex == role_colours(True)["ok"]
+        assert style_of(table, 2, "crawling").color.get_truecolor().hex == role_colours(True)["ok"]
 
 
 async def test_without_colours_the_cursor_is_reversed_and_underlined_when_blurred(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = TableApp()
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_rows(rows("abc"))
-        await pilot.pause()
-        assert all(segment.style.reverse for segment in segments(app.table, 1) if segment.style)
-        assert not style_of(app.table, 2, "https").reverse
+    async with shown_table() as (_, table, pilot):
+        assert all(segment.style.reverse for segment in segments(table, 1) if segment.style)
+        assert not style_of(table, 2, "https").reverse
         await pilot.press("tab")
-        blurred = style_of(app.table, 1, "https")
+        blurred = style_of(table, 1, "https")
         assert (blurred.reverse, blurred.underline) == (None, True)
 
 

@@ -100,8 +100,7 @@ async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
         assert "Keys · Overview" in text
         assert "— nothing of this console to undo" in text
         assert "▶ crawling" in text
-        await held.type("failed pages by")
-        await held.press("enter", rounds=3)
+        await held.enter("failed pages by", rounds=3)
         assert isinstance(held.app.screen, FailuresScreen)
 
 
@@ -122,35 +121,29 @@ async def test_palette_does_actions_and_goes_to_origins() -> None:
     async with stage() as held:
         await held.press("ctrl+p")
         assert "Palette" in held.text()
-        await held.type("api.ex")
-        await held.press("enter", rounds=2)
+        await held.enter("api.ex", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
         assert "Overview › api.example.org" in held.text()
         await held.press("ctrl+p", rounds=0)
-        await held.type("slower")
-        await held.press("enter")
+        await held.enter("slower")
         await held.decided()
         assert len(held.journal.sent) == 1
 
 
 async def test_prompt_takes_words_with_arguments_and_refuses_others() -> None:
     async with stage() as held:
-        await held.type(":sort todo")
-        await held.press("enter", rounds=0)
+        await held.enter(":sort todo", rounds=0)
         assert "by todo ▼" in held.text()
-        await held.type(":nonsense")
-        await held.press("enter", rounds=0)
+        await held.enter(":nonsense", rounds=0)
         assert "there is no action nonsense here" in held.text()
-        await held.type(":add example.org")
-        await held.press("enter")
+        await held.enter(":add example.org")
         assert "1 seed of 1 origin" in held.text()
 
 
 async def test_prompt_is_left_with_escape() -> None:
     async with stage() as held:
         await held.press(":", "p", "escape", "j", rounds=0)
-        assert held.app.focused is not None
-        assert held.app.focused.id == "origins"
+        assert held.focused == "origins"
 
 
 async def test_themes_go_round_and_an_unknown_one_is_told() -> None:

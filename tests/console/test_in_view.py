@@ -41,8 +41,7 @@ VIEWS = {
 
 def seen(held: Stage) -> bool:
     """Whether the pane that has the focus, or that is filtered, begins inside the visible body, with a row."""
-    screen = held.app.console_screen
-    assert screen is not None
+    screen = held.on_top
     body = screen.query_one("#body").region
     pane = screen.focused if screen.focused in body_panes(held) else screen.table_filter.table
     assert pane is not None
@@ -51,8 +50,7 @@ def seen(held: Stage) -> bool:
 
 
 def body_panes(held: Stage) -> list[object]:
-    screen = held.app.console_screen
-    assert screen is not None
+    screen = held.on_top
     return list(screen.query("#body .pane"))
 
 
@@ -90,7 +88,7 @@ async def test_narrow_one_origin_is_a_line_of_tabs_and_one_pane() -> None:
         await held.press("C", rounds=1)
         assert shown(held) == ["exits"]
         await held.press("enter", rounds=1)
-        assert held.app.notices[-1].text.startswith("file_ingested: ")
+        assert held.told.startswith("file_ingested: ")
         await held.press("W", "e", rounds=1)
         assert shown(held) == ["attempts"], "the problem it goes to is seen"
         await held.press("L", "enter", rounds=2)
@@ -131,14 +129,13 @@ async def test_a_filter_of_a_url_opens_the_list_that_is_filtered(tab: str) -> No
 async def test_where_there_is_no_list_that_is_said() -> None:
     async with stage(SIZES[2]) as held:
         await held.press("enter", "b", "/", rounds=1)
-        assert held.app.notices[-1].text == "no list is shown here"
+        assert held.told == "no list is shown here"
 
 
 async def test_narrow_a_pane_is_enlarged_in_one_step_and_put_back_in_one() -> None:
     async with stage(SIZES[1]) as held:
         await held.press("2", "+", rounds=1)
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         assert screen.query_one("#groups").outer_size == screen.query_one("#body").size
         await held.press("_", rounds=1)
         assert screen.zoom.level == 0

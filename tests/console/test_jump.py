@@ -25,8 +25,7 @@ def test_there_are_letters_enough_and_each_is_one() -> None:
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_every_pane_has_a_letter_that_can_be_read(size: tuple[int, int]) -> None:
     async with stage(size) as held:
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         panes = panes_of(screen)
         await held.press("ctrl+o", rounds=0)
         assert isinstance(held.app.screen, JumpScreen)
@@ -115,8 +114,7 @@ async def test_panes_behind_an_enlarged_one_stand_in_the_box_and_the_zoom_goes_a
         assert list(labels(held)) == ["a"]
         assert "d Events" in held.text()
         await held.press("d", rounds=1)
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         assert screen.focused is screen.query_one("#events")
         assert "zoom full" in held.text()
 
@@ -126,8 +124,7 @@ async def test_keys_of_views_are_the_operators() -> None:
         assert held.app.appearance.key_names.own == {}  # there is no such key: the usual one holds
         assert "there is no key F2" in held.text()
     async with stage((120, 40), keymap={"view.failures": "f2"}) as held:
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         found = {target.key: target.goal for target in targets_of(screen, held.app.appearance.key_names)}
         assert found["f2"] == "view.failures"
         await held.press("ctrl+o", "f2", rounds=1)
@@ -142,8 +139,7 @@ async def test_panes_scrolled_out_of_view_stand_in_the_box_also_after_a_resize()
         for size in ((60, 20), (80, 24), (120, 40)):
             await held.pilot.resize_terminal(*size)
             await held.quiet()
-            screen = held.app.console_screen
-            assert screen is not None
+            screen = held.on_top
             box = held.app.screen.query_one(JumpBox)
             for label in held.app.screen.query(JumpLabel):
                 assert isinstance(label.target.goal, Widget)

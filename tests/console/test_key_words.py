@@ -13,10 +13,10 @@ import tui_crawler.console
 from tests.console.support import Stage, stage
 from tui_crawler.console.actions import ACTIONS, BY_ID
 from tui_crawler.console.keymap import read_keymap
-from tui_crawler.console.keys import KeyNames, key_name, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames, key_name
 
 USUAL = {action.id: action.keys for action in ACTIONS} | {
-    binding.id: binding.key for binding in table_keys() if binding.id
+    binding.id: binding.key for binding in TABLE_BINDINGS if binding.id
 }
 NEW_KEYS = [
     f"{held}+{key}"
@@ -37,46 +37,12 @@ HINT = re.compile(
 PRESS = re.compile(rf"[Pp]ress (?:{_OLD})(?!\w)")
 DOES = frozenset(
     {
-        "add",
-        "adds",
-        "again",
-        "all",
-        "applies",
-        "cancels",
-        "carries",
-        "change",
-        "changes",
-        "counts",
-        "deletes",
-        "discards",
-        "drafts",
-        "edits",
-        "go",
-        "gives",
-        "in",
-        "keeps",
-        "keys",
-        "leaves",
-        "lists",
-        "makes",
-        "mark",
-        "marks",
-        "move",
-        "moves",
-        "opens",
-        "orders",
-        "puts",
-        "see",
-        "show",
-        "shows",
-        "stops",
-        "takes",
-        "tries",
-        "turns",
-        "undoes",
-        "writes",
+        "add", "adds", "again", "all", "applies", "cancels", "carries", "change", "changes", "counts", "deletes",
+        "discards", "drafts", "edits", "go", "gives", "in", "keeps", "keys", "leaves", "lists", "makes", "mark",
+        "marks", "move", "moves", "opens", "orders", "puts", "see", "show", "shows", "stops", "takes", "tries",
+        "turns", "undoes", "writes",
     }
-)
+)  # fmt: skip
 """What keys are said to do, on the screens below."""
 FIXED = {
     ("add.py", "ctrl+s adds"),  # keys of dialogs and of lines, which no key map changes

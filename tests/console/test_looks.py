@@ -102,8 +102,7 @@ async def test_the_ledger_of_the_stats_and_their_filters_are_there_again(tmp_pat
         held.app.do("stats.ledger", "runs")  # type: ignore[attr-defined]
         table(held, "#top-origins").focus()
         await held.press("S", rounds=2)
-        await held.type("/api")
-        await held.press("enter")
+        await held.enter("/api")
         before = table(held, "#top-origins").border_title
         await leave(held)
     async with stage((160, 50), memory=memory) as held:

@@ -68,8 +68,7 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
     keys, _ = SCREENS[name]
     async with stage((120, 40)) as held:
         await held.press(*keys, rounds=1)
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         for table in screen.query(CrawlTable):
             for column in table.columns:
                 text = text_of(type(screen).__module__.split(".")[-2], table.id or "")
@@ -114,17 +113,15 @@ async def test_f1_says_why_a_key_does_nothing_and_names_the_operators_keys() -> 
 async def test_enter_on_a_grey_entry_of_the_help_sheet_says_why() -> None:
     async with stage((120, 40)) as held:
         await held.press("?", rounds=0)
-        await held.type("journal.undo")
-        await held.press("enter", rounds=0)
+        await held.enter("journal.undo", rounds=0)
         assert "Keys · Overview" in held.text()
-        assert held.app.notices[-1].text == f"undo: {NOTHING_TO_UNDO}"
+        assert held.told == f"undo: {NOTHING_TO_UNDO}"
 
 
 async def test_enter_in_the_help_sheet_does_it() -> None:
     async with stage((120, 40)) as held:
         await held.press("?", rounds=0)
-        await held.type("zoom.in")
-        await held.press("enter", rounds=1)
+        await held.enter("zoom.in")
         assert "zoom full" in held.text()
 
 

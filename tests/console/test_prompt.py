@@ -18,9 +18,7 @@ from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins
 
 
 def entry(held: Stage) -> EntryLine:
-    screen = held.app.console_screen
-    assert screen is not None
-    return screen.query_one(EntryLine)
+    return held.on_top.query_one(EntryLine)
 
 
 def test_the_beginning_that_words_share() -> None:
@@ -59,8 +57,7 @@ async def test_tab_completes_to_the_common_beginning_then_cycles_and_shift_tab_g
         assert line.text == "pause"
         await held.press("shift+tab", rounds=0)
         assert line.text == "pauseall"
-        assert held.app.focused is not None
-        assert held.app.focused.id == "entry-input"
+        assert held.focused == "entry-input"
 
 
 async def test_tab_without_a_candidate_stays_in_the_prompt() -> None:
@@ -68,20 +65,16 @@ async def test_tab_without_a_candidate_stays_in_the_prompt() -> None:
         await held.type(":zzz")
         await held.press("tab", "shift+tab", rounds=0)
         assert entry(held).text == "zzz"
-        assert held.app.focused is not None
-        assert held.app.focused.id == "entry-input"
+        assert held.focused == "entry-input"
 
 
 async def test_an_unambiguous_beginning_runs_and_an_ambiguous_one_names_the_words() -> None:
     async with stage() as held:
-        await held.type(":pau")
-        await held.press("enter", rounds=0)
-        assert held.app.notices[-1].text == "pau: pause or pauseall?"
+        await held.enter(":pau", rounds=0)
+        assert held.told == "pau: pause or pauseall?"
         assert held.journal.sent == []
-        await held.type(":free")
-        await held.press("enter", rounds=0)
-        assert held.app.console_screen is not None
-        assert held.app.console_screen.frozen
+        await held.enter(":free", rounds=0)
+        assert held.on_top.frozen
 
 
 async def test_o_alone_is_an_origin_on_every_screen_though_other_words_begin_so() -> None:
@@ -90,29 +83,24 @@ async def test_o_alone_is_an_origin_on_every_screen_though_other_words_begin_so(
             await held.press(view, rounds=1)
             await held.type(":o")
             assert "overview" in held.text(), "what it begins is offered"
-            await held.type(f" {API.removeprefix('https://')}")
-            await held.press("enter", rounds=1)
-            assert held.app.console_screen is not None
-            assert held.app.console_screen.crumbs() == ("Overview", API.removeprefix("https://"))
+            await held.enter(f" {API.removeprefix('https://')}")
+            assert held.on_top.crumbs() == ("Overview", API.removeprefix("https://"))
 
 
 async def test_options_of_the_command_line_are_told_as_such_and_do_nothing_here() -> None:
     """The selected URL would be put back, whatever exit code was meant."""
     async with stage() as held:
         await held.press("3", rounds=2)
-        await held.type(":retry --exit-code zzz")
-        await held.press("enter", rounds=0)
-        assert held.app.notices[-1].text == (
+        await held.enter(":retry --exit-code zzz", rounds=0)
+        assert held.told == (
             "retry: no exit code is called zzz; "
             "--exit-code is for the command line (tui-crawler retry URL…); here it is about what is selected"
         )
         await held.press("1", rounds=1)
-        await held.type(":retryf --exit-code=request_timeout")
-        await held.press("enter", rounds=0)
-        assert held.app.notices[-1].text.startswith("retryfailed: --exit-code is for the command line")
-        await held.type(":retryf --exit-code=file_not_fund --origin x")
-        await held.press("enter", rounds=0)
-        assert "is called file_not_fund; did you mean file_not_found?; --exit-code" in held.app.notices[-1].text
+        await held.enter(":retryf --exit-code=request_timeout", rounds=0)
+        assert held.told.startswith("retryfailed: --exit-code is for the command line")
+        await held.enter(":retryf --exit-code=file_not_fund --origin x", rounds=0)
+        assert "is called file_not_fund; did you mean file_not_found?; --exit-code" in held.told
         assert held.journal.sent == []
 
 
@@ -129,33 +117,25 @@ async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_s
 
 async def test_an_origin_after_the_word_of_the_overview_opens_it_and_an_unknown_one_is_told() -> None:
     async with stage() as held:
-        await held.type(":ov api.ex")
-        await held.press("enter", rounds=1)
-        assert held.app.console_screen is not None
-        assert held.app.console_screen.crumbs() == ("Overview", "api.example.org")
-        await held.type(":ov 127")
-        await held.press("enter", rounds=0)
-        assert held.app.notices[-1].text == "overview: there is no origin 127"
-        await held.type(":origin https")
-        await held.press("enter", rounds=0)
-        assert " or " in held.app.notices[-1].text
-        await held.type(":logs api")
-        await held.press("enter", rounds=0)
-        assert held.app.notices[-1].text.startswith("logs takes nothing after it")
-        assert held.app.console_screen.crumbs() == ("Overview", "api.example.org")
+        await held.enter(":ov api.ex")
+        assert held.on_top.crumbs() == ("Overview", "api.example.org")
+        await held.enter(":ov 127", rounds=0)
+        assert held.told == "overview: there is no origin 127"
+        await held.enter(":origin https", rounds=0)
+        assert " or " in held.told
+        await held.enter(":logs api", rounds=0)
+        assert held.told.startswith("logs takes nothing after it")
+        assert held.on_top.crumbs() == ("Overview", "api.example.org")
 
 
 async def test_the_beginning_of_an_origin_does_and_what_begins_nothing_pauses_nothing() -> None:
     async with stage() as held:
-        await held.type(":pause nowhere.example")
-        await held.press("enter", rounds=0)
-        assert held.app.notices[-1].text == "pause: there is no origin nowhere.example"
-        await held.type(":pause https")
-        await held.press("enter", rounds=0)
-        assert held.app.notices[-1].text.startswith("pause https: ")
+        await held.enter(":pause nowhere.example", rounds=0)
+        assert held.told == "pause: there is no origin nowhere.example"
+        await held.enter(":pause https", rounds=0)
+        assert held.told.startswith("pause https: ")
         assert held.journal.sent == []
-        await held.type(":pause www.ex")
-        await held.press("enter", rounds=0)
+        await held.enter(":pause www.ex", rounds=0)
         await held.decided()
         assert held.journal.sent == [PauseOrigins((WWW,))]
 
@@ -166,8 +146,7 @@ async def test_columns_are_offered_for_sort_and_a_beginning_orders() -> None:
         await held.press("tab", rounds=0)
         assert entry(held).text == "sort "
         assert "todo" in held.text().splitlines()[-3]
-        await held.type("tod")
-        await held.press("enter")
+        await held.enter("tod")
         assert "by todo" in held.text()
 
 
@@ -177,20 +156,17 @@ async def test_the_prompt_is_about_the_pane_it_was_opened_from() -> None:
         await held.type(":sort ")
         assert "url" in held.text().splitlines()[-3]
         await held.press("escape", rounds=0)
-        assert held.app.focused is not None
-        assert held.app.focused.id == "events"
+        assert held.focused == "events"
 
 
 async def test_nothing_of_the_prompt_is_left_when_something_else_takes_the_focus() -> None:
     async with stage() as held:
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         await held.type(":pau")
         screen.query_one("#events").focus()
         await held.quiet()
         assert not entry(held).display
-        assert held.app.focused is not None
-        assert held.app.focused.id == "events"
+        assert held.focused == "events"
         await held.type(":pau")
         await held.press("f1", rounds=0)
         assert "Events · Overview" in held.text()
@@ -213,8 +189,7 @@ async def test_f1_during_a_filter_speaks_of_the_row_under_the_cursor() -> None:
     async with stage((120, 60)) as held:
         held.app.go_to(Where.origin, API)
         await held.settle(3)
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         screen.query_one("#todo").focus()
         attempts = screen.query_one("#attempts", CrawlTable)
         attempts.set_rows([])
@@ -231,8 +206,7 @@ async def test_i_begins_with_the_url_under_the_cursor_not_with_a_marked_one() ->
     async with stage((140, 40)) as held:
         await held.press("3", rounds=3)
         await held.press("space", "j", "j", rounds=1)
-        screen = held.app.console_screen
-        assert screen is not None
+        screen = held.on_top
         marked = screen.situation().urls
         await held.press("i", rounds=0)
         asked = held.app.screen
@@ -251,27 +225,17 @@ async def test_another_key_for_back_leaves_the_prompt_as_escape_does() -> None:
         assert held.app.screen is here
 
 
-def notice(held: Stage) -> str:
-    return held.app.notices[-1].text
-
-
-async def typed(held: Stage, words: str) -> None:
-    await held.type(words)
-    await held.press("enter", rounds=0)
-    await held.quiet()
-
-
 async def test_pause_only_pauses_and_resume_only_resumes() -> None:
     async with stage() as held:
         held.journal.answer = None  # no row shows it: what was asked for counts
-        await typed(held, ":resume api")
-        assert notice(held) == "resume: the origin is not paused"
-        await typed(held, ":pause api")
-        await typed(held, ":pause api")
-        assert notice(held) == "pause: the origin is paused already"
-        await typed(held, ":resume api")
-        await typed(held, ":resume api")
-        assert notice(held) == "resume: the origin is not paused"
+        await held.enter(":resume api", rounds=0)
+        assert held.told == "resume: the origin is not paused"
+        await held.enter(":pause api", rounds=0)
+        await held.enter(":pause api", rounds=0)
+        assert held.told == "pause: the origin is paused already"
+        await held.enter(":resume api", rounds=0)
+        await held.enter(":resume api", rounds=0)
+        assert held.told == "resume: the origin is not paused"
         await sent(held, 2)
         assert held.journal.sent == [PauseOrigins((API,)), ResumeOrigins((API,))]
 
@@ -280,12 +244,12 @@ async def test_pauseall_only_pauses_and_resumeall_only_resumes() -> None:
     async with stage() as held:
         held.journal.answer = None
         paused = [view.origin for view in held.reports.rows.values() if view.paused]
-        await typed(held, ":pauseall")
-        await typed(held, ":pauseall")
-        assert notice(held) == "pause all: every origin is paused already"
-        await typed(held, ":resumeall")
-        await typed(held, ":resumeall")
-        assert notice(held) == "resume all: no origin is paused"
+        await held.enter(":pauseall", rounds=0)
+        await held.enter(":pauseall", rounds=0)
+        assert held.told == "pause all: every origin is paused already"
+        await held.enter(":resumeall", rounds=0)
+        await held.enter(":resumeall", rounds=0)
+        assert held.told == "resume all: no origin is paused"
         await sent(held, 2)
         assert paused
         assert held.journal.sent == [PauseOrigins(), ResumeOrigins()]
@@ -294,7 +258,7 @@ async def test_pauseall_only_pauses_and_resumeall_only_resumes() -> None:
 async def test_a_resume_of_all_takes_off_what_another_one_paused_and_undo_pauses_these_alone() -> None:
     async with stage() as held:
         paused = tuple(view.origin for view in held.reports.rows.values() if view.paused)
-        await typed(held, ":resumeall")
+        await held.enter(":resumeall", rounds=0)
         await held.decided()
         await held.press("z", rounds=0)
         await held.decided()
@@ -343,10 +307,8 @@ async def test_a_filter_opened_again_is_replaced_by_what_is_typed() -> None:
 )
 async def test_words_take_what_they_are_about(typed: str, crumbs: tuple[str, ...]) -> None:
     async with stage((120, 30)) as held:
-        await held.type(f":{typed}")
-        await held.press("enter", rounds=3)
-        assert held.app.console_screen is not None
-        assert held.app.console_screen.crumbs() == crumbs
+        await held.enter(f":{typed}", rounds=3)
+        assert held.on_top.crumbs() == crumbs
         if crumbs == ("Failures",):
             assert "/ exit:timeout" in held.text()
 
@@ -360,11 +322,9 @@ async def test_words_take_what_they_are_about(typed: str, crumbs: tuple[str, ...
 )
 async def test_what_is_no_exit_code_is_told_with_the_nearest_one(typed: str, words: str) -> None:
     async with stage((120, 30)) as held:
-        await held.type(f":fail {typed}")
-        await held.press("enter", rounds=1)
-        assert held.app.notices[-1].text == words
-        assert held.app.console_screen is not None
-        assert held.app.console_screen.crumbs() == ("Overview",)
+        await held.enter(f":fail {typed}")
+        assert held.told == words
+        assert held.on_top.crumbs() == ("Overview",)
 
 
 async def test_a_ghost_shows_the_likeliest_completion_and_right_takes_it() -> None:

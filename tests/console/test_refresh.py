@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from queue import Queue
 
 import pytest
 from hypothesis import given
@@ -177,7 +180,7 @@ def counted(name: str, *, by_time: bool = False) -> Ask[tuple[str, int]]:
 
     @asks(by_time=by_time)
     def read_count(reports: Reports, now: int, name: str) -> tuple[str, int]:
-        return name, len(reports.origins_changed(0).rows)
+        return name, len(reports.origins_changed(0))
 
     return read_count(name)
 
@@ -265,37 +268,38 @@ def test_pace_gives_a_slow_database_half_the_time_and_doubles_the_wait_after_eac
     assert pace.after(1, 1).wait_ms == 100
 
 
+@contextmanager
+def polling(factory: Callable[[], Reports]) -> Iterator[tuple[Poller, Queue[Answer]]]:
+    """A poller at work, and what it delivers; in the end it is closed."""
+    answers: Queue[Answer] = Queue()
+    poller = Poller(factory, FrozenClock(), answers.put)
+    thread = threading.Thread(target=poller.run)
+    thread.start()
+    yield poller, answers
+    poller.close()
+    thread.join(PATIENT_S)
+    assert not thread.is_alive(), "nothing holds up the end"
+    assert answers.empty()
+
+
 def test_the_poller_takes_one_wish_at_a_time_and_tells_failures_as_values() -> None:
     reports = FakeReports()
     reports.gate = threading.Event()
-    answers: list[Answer] = []
-    came = threading.Semaphore(0)
-
-    def deliver(answer: Answer) -> None:
-        answers.append(answer)
-        came.release()
-
-    poller = Poller(lambda: reports, FrozenClock(), deliver)
-    thread = threading.Thread(target=poller.run)
-    thread.start()
-    assert poller.ask(OVERVIEW)
-    assert not poller.ask(OVERVIEW)
-    reports.gate.set()
-    assert came.acquire(timeout=PATIENT_S)
-    assert isinstance(answers[0], Snapshot)
-    reports.failure = "disk I/O error"
-    while not poller.ask(OVERVIEW):
-        assert thread.is_alive()
-    assert came.acquire(timeout=PATIENT_S)
-    assert answers[1] == ReadFailed("disk I/O error")
-    poller.close()
-    thread.join(PATIENT_S)
+    with polling(lambda: reports) as (poller, answers):
+        assert poller.ask(OVERVIEW)
+        assert not poller.ask(OVERVIEW)
+        reports.gate.set()
+        assert isinstance(answers.get(timeout=PATIENT_S), Snapshot)
+        reports.failure = "disk I/O error"
+        while not poller.ask(OVERVIEW):
+            pass
+        assert answers.get(timeout=PATIENT_S) == ReadFailed("disk I/O error")
     assert reports.closed.is_set()
     assert not poller.ask(OVERVIEW)
 
 
 def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
-    begun, answers, came = threading.Event(), list[Answer](), threading.Semaphore(0)
+    begun = threading.Event()
 
     class Long(FakeReports):
         """A reading for another screen than the overview lasts until it is given up."""
@@ -306,47 +310,24 @@ def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
                 pass
             raise ReadingStopped
 
-    def deliver(answer: Answer) -> None:
-        answers.append(answer)
-        came.release()
-
-    poller = Poller(Long, FrozenClock(), deliver)
-    thread = threading.Thread(target=poller.run)
-    thread.start()
-    long = ReadingRequest((detail_of(WWW, 0, MOST_LINKS),))
-    assert poller.ask(long)
-    assert begun.wait(PATIENT_S)
-    assert not poller.ask(OVERVIEW)
-    assert poller.ask(OVERVIEW, instead=True)
-    assert came.acquire(timeout=PATIENT_S)
-    (answer,) = answers
-    assert isinstance(answer, Snapshot)
-    assert answer.wants == OVERVIEW
-    assert changed(answer), "what the one given up had read of the origins is not lost"
-    while not poller.ask(long):
-        assert thread.is_alive()
-    poller.close()
-    thread.join(PATIENT_S)
-    assert not thread.is_alive(), "nor does it hold up the end"
-    assert len(answers) == 1
+    with polling(Long) as (poller, answers):
+        long = ReadingRequest((detail_of(WWW, 0, MOST_LINKS),))
+        assert poller.ask(long)
+        assert begun.wait(PATIENT_S)
+        assert not poller.ask(OVERVIEW)
+        assert poller.ask(OVERVIEW, instead=True)
+        answer = answers.get(timeout=PATIENT_S)
+        assert isinstance(answer, Snapshot)
+        assert answer.wants == OVERVIEW
+        assert changed(answer), "what the one given up had read of the origins is not lost"
+        while not poller.ask(long):
+            pass
 
 
 def test_a_database_that_cannot_be_opened_is_a_failure_too() -> None:
-    answers: list[Answer] = []
-    came = threading.Semaphore(0)
-
     def factory() -> FakeReports:
         raise StorageFailure("no such file")
 
-    def deliver(answer: Answer) -> None:
-        answers.append(answer)
-        came.release()
-
-    poller = Poller(factory, FrozenClock(), deliver)
-    thread = threading.Thread(target=poller.run)
-    thread.start()
-    poller.ask(OVERVIEW)
-    assert came.acquire(timeout=PATIENT_S)
-    assert answers == [ReadFailed("no such file")]
-    poller.close()
-    thread.join(PATIENT_S)
+    with polling(factory) as (poller, answers):
+        poller.ask(OVERVIEW)
+        assert answers.get(timeout=PATIENT_S) == ReadFailed("no such file")

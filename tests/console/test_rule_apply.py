@@ -7,7 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from tests.console.rule_stage import comes, counted, cursor_line, draft_text, editor, seen, top, until, write
+from tests.console.rule_stage import (
+    comes,
+    counted,
+    cursor_line,
+    draft_text,
+    drafted_from,
+    editor,
+    rules_stage,
+    seen,
+    top,
+    until,
+    write,
+)
 from tests.console.sample_rules import FIRST, JOB, THIRD
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
@@ -30,6 +42,13 @@ async def drafted(held: Stage) -> None:
     await held.press("4", "D", rounds=3)
     await write(held, "match: /mine/, skip: true")
     await counted(held)
+
+
+async def applied(held: Stage, keys: str = "A") -> None:
+    """The same, handed in by these keys."""
+    await drafted(held)
+    await held.type(keys)
+    await until(held, lambda: bool(asked_for(held)))
 
 
 def asked_for(held: Stage) -> list[int]:
@@ -65,9 +84,7 @@ async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys
         if keys in {"", "2"}:
             assert top(held) is (FailuresScreen if keys else RulesScreen)
             return
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert (draft.base.ruleset_id, editor(held).session.dirty) == (14, "AEA" in keys)
+        assert drafted_from(held) == (14, "AEA" in keys)
         if "E" in keys:
             assert isinstance(held.app.focused, RuleArea)
 
@@ -86,22 +103,16 @@ async def test_an_undo_asked_for_too_soon_undoes_the_version_that_was_written(ve
 
 async def test_a_help_sheet_over_a_draft_that_is_accepted_leaves_no_old_draft_below() -> None:
     async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type("A?")
-        await until(held, lambda: bool(asked_for(held)))
+        await applied(held, "A?")
         assert isinstance(held.app.screen, HelpScreen)
         await accept(held, version_first=True)
         await held.press("escape")
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert (draft.base.ruleset_id, editor(held).session.dirty) == (14, False)
+        assert drafted_from(held) == (14, False)
 
 
 async def test_a_version_on_top_of_the_accepted_one_is_no_conflict() -> None:
     async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type("A")
-        await until(held, lambda: bool(asked_for(held)))
+        await applied(held)
         comes(held, MINE)
         comes(held, FIRST, 15, "someone else")
         held.journal.answer = ""
@@ -112,9 +123,7 @@ async def test_a_version_on_top_of_the_accepted_one_is_no_conflict() -> None:
 
 async def test_after_an_accepted_draft_the_view_begins_with_what_is_in_force_now() -> None:
     async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type("A")
-        await until(held, lambda: bool(asked_for(held)))
+        await applied(held)
         held.journal.answer = ""
         await held.decided()
         comes(held, MINE)
@@ -123,9 +132,7 @@ async def test_after_an_accepted_draft_the_view_begins_with_what_is_in_force_now
         await until(held, lambda: top(held) is RulesScreen)
         await held.type("E")  # before the view below has read anything again
         await held.settle(4, move_ms=1_100)
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert draft.base.ruleset_id == 14
+        assert drafted_from(held)[0] == 14
 
 
 @pytest.mark.parametrize("keys", ["AEq2", "AA2"])
@@ -133,9 +140,7 @@ async def test_a_refused_draft_is_kept_and_what_was_asked_for_too_soon_is_done_t
     keys: str,
 ) -> None:
     async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type(keys)
-        await until(held, lambda: bool(asked_for(held)))
+        await applied(held, keys)
         held.journal.answer = "nobody knows why"
         await held.decided()
         assert "nobody knows why" in held.text()
@@ -146,9 +151,7 @@ async def test_a_refused_draft_is_kept_and_what_was_asked_for_too_soon_is_done_t
 
 async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_after_all() -> None:
     async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type("AE")
-        await until(held, lambda: bool(asked_for(held)))
+        await applied(held, "AE")
         assert not isinstance(held.app.focused, RuleArea)
         ((intent, _),) = held.app.command_queue._hearers
         held.app.command_queue.heard(News(intent, IntentOutcome.waiting))
@@ -162,9 +165,7 @@ async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_
 
 async def test_an_accepted_draft_whose_version_never_comes_may_be_changed_after_a_while() -> None:
     async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type("AE")
-        await until(held, lambda: bool(asked_for(held)))
+        await applied(held, "AE")
         held.journal.answer = ""
         await held.decided()
         for _ in range(21):
@@ -174,8 +175,7 @@ async def test_an_accepted_draft_whose_version_never_comes_may_be_changed_after_
 
 
 async def test_a_question_answered_after_another_version_came_hands_in_nothing_of_an_older_one() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await write(held, "match: /products/sale, skip: true")
         await counted(held)
         await held.press("A")
@@ -196,8 +196,7 @@ async def test_a_question_answered_after_another_version_came_hands_in_nothing_o
 
 
 async def test_where_both_changed_the_same_lines_the_text_has_both_and_is_not_applied() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await write(held, "match: /mine/, skip: true")
         theirs = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/theirs/", skip=True)))
         comes(held, theirs, who="someone else")
@@ -248,17 +247,14 @@ async def test_a_draft_whose_changes_a_newer_version_has_among_others_is_left_wi
 
 async def test_nobody_is_told_of_the_version_that_came_of_the_own_draft() -> None:
     async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type("A")
-        await until(held, lambda: bool(asked_for(held)))
+        await applied(held)
         await accept(held, version_first=True)
         assert top(held) is RulesScreen
         assert not any("is in force now" in notice.text for notice in held.app.notices)
 
 
 async def test_the_footer_names_the_applying_wherever_there_is_room_for_a_key() -> None:
-    async with stage((60, 20)) as held:
-        await held.press("4", "D", rounds=3)
+    async with rules_stage("D", size=(60, 20)) as held:
         assert "A apply" in held.text().splitlines()[-1]
 
 

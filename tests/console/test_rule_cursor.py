@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.console.rule_stage import at_line, comes, counted, rows_of, seen, top, until, write
+from tests.console.rule_stage import at_line, comes, counted, rows_of, rules_stage, seen, top, until, write
 from tests.console.sample_rules import THIRD
-from tests.console.support import Stage, stage
+from tests.console.support import Stage
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.rules.policy import PolicySet, Rule
@@ -23,22 +23,20 @@ def under_cursor(held: Stage) -> str:
     return rows_of(held, "#rules-lines")[table.cursor_index]
 
 
-async def apply(held: Stage, policies: PolicySet, note: str = "") -> None:
+async def apply(held: Stage, policies: PolicySet) -> None:
     """Applies the draft; it becomes a version."""
     await counted(held)
     await held.type("A")
     await until(held, lambda: bool(held.journal.sent))
     await held.decided()
-    now = comes(held, policies)
-    held.reports.versions = (replace(now, note=note or now.note), *held.reports.versions[1:])
+    comes(held, policies)
     await seen(held)
     assert top(held) is RulesScreen
     await held.settle(3)
 
 
 async def test_after_a_draft_is_applied_the_cursor_stands_on_what_it_put_in() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await write(held, "match: /mine/, skip: true")
         await apply(held, WITH_MINE)
         assert "{match: /mine/, skip: true}" in under_cursor(held)
@@ -48,8 +46,7 @@ async def test_after_a_draft_is_applied_the_cursor_stands_on_what_it_put_in() ->
 
 
 async def test_or_on_what_it_moved() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await at_line(held, "/feed/")
         await held.press("J", rounds=1)
         feed, calendar, user = THIRD.rules
@@ -58,8 +55,7 @@ async def test_or_on_what_it_moved() -> None:
 
 
 async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_came() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", "j", "E", rounds=3)
+    async with rules_stage("j", "E") as held:
         await held.press("escape", "escape", rounds=1)
         await held.settle(3)
         before = under_cursor(held)
@@ -80,8 +76,7 @@ async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_c
     ],
 )
 async def test_what_cannot_move_says_so_and_begins_no_draft(line: str, key: str, words: str) -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await at_line(held, line)
         await held.press(key, rounds=2)
         assert words in held.text()

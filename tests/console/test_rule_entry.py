@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import at_line, cursor_line, draft_text, top
+from tests.console.rule_stage import at_line, cursor_line, draft_text, rules_stage, top
 from tests.console.sample_rules import versions
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
@@ -82,8 +82,7 @@ async def test_what_operators_added_is_taken_off_from_there() -> None:
 
 
 async def test_a_line_that_names_a_section_has_no_entry() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await at_line(held, "exclusions:")
         await held.press("K", "D", "enter", rounds=1)
         assert top(held) is RulesScreen
@@ -93,8 +92,7 @@ async def test_a_line_that_names_a_section_has_no_entry() -> None:
 
 
 async def test_what_a_version_changed_is_opened_where_there_is_no_room_for_it() -> None:
-    async with stage((60, 20)) as held:
-        await held.press("4", "tab", rounds=3)
+    async with rules_stage("tab", size=(60, 20)) as held:
         assert not held.app.screen.query_one("#rules-difference").display
         await held.press("enter", rounds=1)
         assert "What ruleset 13 changed · zoom full" in held.text()
@@ -102,8 +100,7 @@ async def test_what_a_version_changed_is_opened_where_there_is_no_room_for_it() 
         await held.press("escape", "escape", "tab", rounds=1)
         await held.press("space", "G", "enter", rounds=1)
         assert "From ruleset 11 to 13" in held.text()
-    async with stage((120, 40)) as held:
-        await held.press("4", "tab", "enter", rounds=3)
+    async with rules_stage("tab", "enter", size=(120, 40)) as held:
         assert held.app.screen.focused is held.app.screen.query_one("#rules-difference")
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from textual.widgets import Input
 
-from tests.console.rule_stage import asked
+from tests.console.rule_stage import asked, rules_stage
 from tests.console.sample_crawl import origins
 from tests.console.sample_rules import ADDED
 from tests.console.support import stage
@@ -16,8 +16,7 @@ from tui_crawler.domain.rules.exclusion import Exclusion
 
 
 async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await held.press("X", "enter", "X", rounds=1)  # an empty line asks nothing
         await held.type("hots: a.example")
         await held.press("enter", rounds=1)

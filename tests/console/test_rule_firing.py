@@ -8,11 +8,11 @@ from datetime import UTC
 from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, editor, write
+from tests.console.rule_stage import counted, editor, rules_stage, write
 from tests.console.sample_crawl import API, NOW, WWW
 from tests.console.sample_failures import refusal_counts
 from tests.console.sample_rules import ADDED, FIRST, THIRD, versions
-from tests.console.support import Stage, stage
+from tests.console.support import Stage
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.rules.entries import added_entries, entries_of
@@ -201,8 +201,7 @@ def test_the_line_of_an_entry_says_what_is_known_and_what_is_not() -> None:
 
 
 async def test_the_view_marks_entries_that_never_fired() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         said = fired(held)
         assert said["- {path: {prefix: /admin/}}"] == "1 204"
         assert said["- {match: /v2/user/, skip: true}"] == "∅ never"
@@ -215,8 +214,7 @@ async def test_the_view_marks_entries_that_never_fired() -> None:
 
 async def test_it_is_counted_once_and_again_when_asked() -> None:
     reports = FakeReports(refusals=replace(refusal_counts(), known=900_000))
-    async with stage((160, 40), reports=reports) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage(reports=reports) as held:
         held.reports.commit()
         await held.settle(3, move_ms=5_000)
         assert reports.asked.count("refusal_counts(200000)") == 1
@@ -229,8 +227,7 @@ async def test_it_is_counted_once_and_again_when_asked() -> None:
 
 
 async def test_two_marked_versions_are_compared() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await held.press("tab", "space", "j", rounds=1)
         text = held.app.screen.query_one("#rules-difference", Lines).text
         assert "From ruleset 11 to 13" in held.text()
@@ -245,8 +242,7 @@ async def test_two_marked_versions_are_compared() -> None:
 async def test_versions_that_say_the_same_are_told_so() -> None:
     newest, middle, oldest = versions()
     same = replace(newest, policies=FIRST)
-    async with stage((160, 40), reports=FakeReports(versions=(same, middle, oldest))) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage(reports=FakeReports(versions=(same, middle, oldest))) as held:
         await held.press("tab", "space", "j", rounds=1)
         assert "The same as ruleset" in held.app.screen.query_one("#rules-difference", Lines).text
 
@@ -255,8 +251,7 @@ async def test_versions_that_say_the_same_are_told_so() -> None:
 
 
 async def test_what_if_also_asks_the_open_draft() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=2)
+    async with rules_stage() as held:
         await write(held, "match: /products/, skip: true")
         await counted(held)
         assert editor(held).session.drafted is not None
@@ -273,8 +268,7 @@ async def test_what_if_also_asks_the_open_draft() -> None:
 
 
 async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", "E", rounds=2)
+    async with rules_stage("E") as held:
         await held.press("escape", rounds=1)
         await held.press("i", rounds=0)
         await held.type(f"{WWW}/products/7")
@@ -283,8 +277,7 @@ async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> 
 
 
 async def test_the_draft_shows_what_the_entry_under_the_cursor_has_refused() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", "E", rounds=3)
+    async with rules_stage("E") as held:
         await counted(held)
         info = held.app.screen.query_one("#rules-info", Lines)
         assert "fired 1 204 times" in info.text

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Static
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import asked, counted, editor, until, write
+from tests.console.rule_stage import asked, counted, editor, rules_stage, until, write
 from tests.console.sample_crawl import WWW
 from tests.console.sample_rules import JOB, FakeRules
 from tests.console.support import Stage, stage
@@ -163,8 +163,7 @@ async def test_what_was_done_is_told_with_what_it_blocks() -> None:
 
 async def test_an_exclusion_is_asked_about_with_a_fresh_count() -> None:
     rules = FakeRules()
-    async with stage((160, 40), rules=rules) as held:
-        await held.press("4", "X", rounds=3)
+    async with rules_stage("X", rules=rules) as held:
         await held.type("host: www.example.com")
         await until(held, lambda: "would newly block" in held.text())
         rules.known += found(3)
@@ -217,12 +216,10 @@ async def test_after_a_failure_everything_is_counted() -> None:
 
 async def test_only_the_newest_change_is_counted_to_the_end() -> None:
     rules = FakeRules(gate=threading.Event())
-    async with stage((160, 40), rules=rules) as held:
-        await held.press("4", "D", rounds=3)
+    async with rules_stage("D", rules=rules) as held:
         assert await asyncio.to_thread(rules.begun.wait, PATIENT_S)
         for name in "ab":
             await write(held, f"match: /{name}/, skip: true")
-        assert rules.gate is not None
-        rules.gate.set()
+        rules.let_go()
         await counted(held)
         assert [[rule.match for rule in (one.rules or ())][3:] for one in rules.judged] == [[], ["/a/", "/b/"]]

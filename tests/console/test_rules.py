@@ -9,9 +9,20 @@ import pytest
 from textual.widgets import Input, Static
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, draft_text, editor, rows_of, until, write
+from tests.console.rule_stage import (
+    TWO_JOBS,
+    comes,
+    counted,
+    draft_text,
+    editor,
+    rows_of,
+    rules_stage,
+    seen,
+    until,
+    write,
+)
 from tests.console.sample_crawl import API, WWW
-from tests.console.sample_rules import FIRST, JOB, SECOND, THIRD, FakeRules, versions
+from tests.console.sample_rules import FIRST, JOB, SECOND, THIRD, FakeRules
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.failures.screen import FailuresScreen
@@ -38,8 +49,7 @@ def applied(held: Stage) -> ApplyRules:
 
 class TestView:
     async def test_shows_every_entry_with_its_place_and_the_operators_exclusions_marked(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", rounds=3)
+        async with rules_stage() as held:
             rows = rows_of(held, "#rules-lines")
             assert rows[2] == "1 204     - {path: {prefix: /admin/}}  # my.yaml:14"
             assert "∅ never   - {domain: example.net, reason: owner asked, who: the owner}  # my.yaml:24" in rows
@@ -49,8 +59,7 @@ class TestView:
             assert "Rules · job my-index · ruleset 13 · 9 in force" in held.text()
 
     async def test_history_and_what_a_version_changed(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", "tab", rounds=3)
+        async with rules_stage("tab") as held:
             assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["13", "12", "11"]
             assert "✓ in force" in rows_of(held, "#rules-versions")[0]
             difference = held.app.screen.query_one("#rules-difference", Lines)
@@ -62,8 +71,7 @@ class TestView:
             assert "+  - {match: /calendar/, skip: true}  # my.yaml:31" in difference.text
 
     async def test_what_the_rules_say_of_a_url(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", rounds=3)
+        async with rules_stage() as held:
             await held.press("ctrl+t")
             await held.type("www.example.com/admin/x")
             info = held.app.screen.query_one("#rules-info", Lines)
@@ -79,10 +87,7 @@ class TestView:
             assert "Matching URLs are never requested." in info.text
 
     async def test_the_next_job(self) -> None:
-        reports = FakeReports()
-        reports.versions = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
-        async with stage((160, 40), reports=reports) as held:
-            await held.press("4", rounds=3)
+        async with rules_stage(reports=FakeReports(versions=TWO_JOBS)) as held:
             await held.press("w", rounds=3)
             assert "Rules · job news · ruleset 20" in held.text()
             assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["20"]
@@ -90,17 +95,13 @@ class TestView:
             assert "Rules · job my-index · ruleset 13" in held.text()
 
     async def test_a_database_without_rules(self) -> None:
-        reports = FakeReports()
-        reports.versions, reports.added = (), ()
-        async with stage(reports=reports) as held:
-            await held.press("4", "e", rounds=3)
+        async with rules_stage("e", reports=FakeReports(versions=(), added=())) as held:
             assert "There is no ruleset yet: the first run writes one" in held.text()
             assert isinstance(held.app.screen, RulesScreen)
             assert "new entry: there is no ruleset yet" in held.text()
 
     async def test_a_console_that_only_watches_sees_everything_and_drafts_nothing(self) -> None:
-        async with stage((160, 40), readonly=True) as held:
-            await held.press("4", rounds=3)
+        async with rules_stage(readonly=True) as held:
             for key in ("e", "D", "u"):
                 await held.press(key)
                 assert isinstance(held.app.screen, RulesScreen)
@@ -109,8 +110,7 @@ class TestView:
             assert isinstance(held.app.screen, FailuresScreen)
 
     async def test_frozen_it_keeps_what_it_shows(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", "f", rounds=3)
+        async with rules_stage("f") as held:
             held.reports.added = ()
             held.reports.commit()
             await held.settle(3, move_ms=1_100)
@@ -121,8 +121,7 @@ class TestView:
 
 class TestDraft:
     async def test_the_impact_is_counted_while_one_types(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", rounds=3)
+        async with rules_stage() as held:
             await held.press("e", rounds=2)
             await held.type("/products/1[0-9]$")
             impact = await counted(held)
@@ -134,8 +133,7 @@ class TestDraft:
             assert held.journal.sent == []
 
     async def test_applies_what_was_drafted_as_a_version_made_from_the_one_in_force(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", "D", rounds=3)
+        async with rules_stage("D") as held:
             assert "/admin/" not in draft_text(held)
             await write(held, PRODUCTS)
             await counted(held)
@@ -148,18 +146,13 @@ class TestDraft:
             assert same_rules(from_json(command.rules), wanted)
             assert (command.base_id, command.job) == (13, JOB)
             assert command.note == '− do_not_crawl path begins with "/admin/", + rule /products/1[0-9]$: skip true'
-            held.reports.versions = (
-                replace(versions()[0], ruleset_id=14, policies=wanted, parent_id=13),
-                *(replace(one, current=False) for one in versions()),
-            )
-            held.reports.commit()
-            await held.settle(3, move_ms=1_100)
+            comes(held, wanted)
+            await seen(held)
             assert isinstance(held.app.screen, RulesScreen)
             assert "ruleset 14" in held.text()
 
     async def test_leaving_a_draft_asks(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", "D", "escape", rounds=3)
+        async with rules_stage("D", "escape") as held:
             assert isinstance(held.app.screen, ConfirmScreen)
             assert "Discard the draft?" in held.text()
             await held.press("escape")
@@ -173,8 +166,7 @@ class TestDraft:
             assert held.journal.sent == []
 
     async def test_more_than_a_thousand_blocked_has_to_be_typed(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", rounds=3)
+        async with rules_stage() as held:
             await write(held, MOST)
             assert "⚠ blocks 1 seed" in await counted(held)
             await held.press("A")
@@ -190,8 +182,7 @@ class TestDraft:
             assert applied(held).base_id == 13
 
     async def test_a_seed_is_asked_about(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", rounds=3)
+        async with rules_stage() as held:
             await write(held, "match: /products/sale, skip: true")
             await counted(held)
             await held.press("A")
@@ -204,8 +195,7 @@ class TestDraft:
 
     async def test_nothing_is_applied_while_the_impact_is_not_known(self) -> None:
         rules = FakeRules(gate=threading.Event())
-        async with stage((160, 40), rules=rules) as held:
-            await held.press("4", "D", rounds=3)
+        async with rules_stage("D", rules=rules) as held:
             await held.press("A")
             assert "◷ counting…" in held.text()
             for _ in range(2):
@@ -214,26 +204,22 @@ class TestDraft:
             await held.quiet()
             assert "◷ the impact is still being counted; esc gives up waiting" in held.text()
             assert held.journal.sent == []
-            assert rules.gate is not None
-            rules.gate.set()
+            rules.let_go()
             await until(held, lambda: bool(held.journal.sent))
             assert applied(held).base_id == 13
 
     async def test_esc_gives_up_the_applying_that_waits(self) -> None:
         rules = FakeRules(gate=threading.Event())
-        async with stage((160, 40), rules=rules) as held:
-            await held.press("4", "D", rounds=3)
+        async with rules_stage("D", rules=rules) as held:
             await held.press("A", "escape", rounds=0)
-            assert rules.gate is not None
-            rules.gate.set()
+            rules.let_go()
             await counted(held)
             await held.settle(3)
             assert held.journal.sent == []
             assert isinstance(held.app.screen, RuleEditorScreen)
 
     async def test_an_impact_that_cannot_be_counted_is_said_and_asked_about(self) -> None:
-        async with stage((160, 40), rules=FakeRules(failure="disk gone")) as held:
-            await held.press("4", "D", rounds=3)
+        async with rules_stage("D", rules=FakeRules(failure="disk gone")) as held:
             assert "disk gone" in await counted(held)
             await held.press("A")
             assert "Its impact could not be counted: disk gone" in held.text()
@@ -249,18 +235,13 @@ class TestDraft:
             await held.press("A")
             await held.decided()
             assert "the edit began with version 13" in held.text()
-            held.reports.versions = (
-                replace(versions()[0], ruleset_id=14, who="someone else", policies=FIRST, parent_id=13),
-                *(replace(one, current=False) for one in versions()),
-            )
-            held.reports.commit()
-            await held.settle(3, move_ms=1_100)
+            comes(held, FIRST, who="someone else")
+            await seen(held)
             assert editor(held).session.dirty
             assert "⚠ ruleset 14 by someone else is in force now" in held.text()
 
     async def test_undo_version_drafts_what_held_before(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", "u", rounds=3)
+        async with rules_stage("u") as held:
             await counted(held)
             await held.press("A")
             await held.decided()
@@ -269,19 +250,17 @@ class TestDraft:
             assert command.note == "back to version 12"
 
     async def test_an_earlier_version_is_brought_back(self) -> None:
-        async with stage((160, 40)) as held:
-            await held.press("4", "tab", "G", "u", rounds=3)
+        async with rules_stage("tab", "G", "u") as held:
             await counted(held)
             await held.press("A")
             await held.decided()
             assert same_rules(from_json(applied(held).rules), FIRST)
 
     async def test_a_version_that_says_the_same_is_not_drafted(self) -> None:
-        reports = FakeReports()
-        again = replace(versions()[0], ruleset_id=14, policies=FIRST, parent_id=13)
-        reports.versions = (again, *(replace(one, current=False) for one in versions()))
-        async with stage((160, 40), reports=reports) as held:
-            await held.press("4", "tab", "G", "u", rounds=3)
+        async with rules_stage() as held:
+            comes(held, FIRST)
+            await seen(held)
+            await held.press("tab", "G", "u", rounds=3)
             assert isinstance(held.app.screen, RulesScreen)
             assert "ruleset 11 says the same as the one in force" in held.text()
 

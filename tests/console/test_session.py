@@ -63,19 +63,16 @@ async def test_columns_are_chosen_and_layouts_kept_by_name_for_all_databases(tmp
         await held.press("c", rounds=1)
         await held.press("space", "K", "down", "down", "space", "J", "enter", rounds=2)
         assert table(held, "#origins").visible_columns[:3] == ("origin", "fail", "done")
-        await held.type(":keeplayout slow ones")
-        await held.press("enter", rounds=2)
+        await held.enter(":keeplayout slow ones", rounds=2)
         await leave(held)
     async with stage((160, 40), memory=SessionFile(tmp_path, "/data/a.db")) as held:
         assert table(held, "#origins").visible_columns[:3] == ("origin", "fail", "done"), "as it was left"
     async with stage((160, 40), memory=SessionFile(tmp_path, "/data/b.db")) as held:
         assert table(held, "#origins").visible_columns[0] == "state"
-        await held.type(":layout slow")
-        await held.press("enter", rounds=2)
+        await held.enter(":layout slow", rounds=2)
         assert table(held, "#origins").visible_columns[:3] == ("origin", "fail", "done")
         assert "by took ▲" in held.text()
-        await held.type(":droplayout slow")
-        await held.press("enter", rounds=2)
+        await held.enter(":droplayout slow", rounds=2)
         assert held.app.memory.file.layouts() == {}
 
 
@@ -103,8 +100,7 @@ async def test_what_cannot_be_read_is_told_and_put_aside(tmp_path: Path, text: s
         file.write_text(text)
     async with stage(memory=memory) as held:
         told = " ".join(notice.text for notice in held.app.notices)
-        await held.type(":keeplayout mine")
-        await held.press("enter", rounds=2)
+        await held.enter(":keeplayout mine", rounds=2)
         await leave(held)
     for file in (session, tmp_path / "layouts.json"):
         assert "cannot be read; it is put aside as" in told
@@ -113,16 +109,27 @@ async def test_what_cannot_be_read_is_told_and_put_aside(tmp_path: Path, text: s
     assert memory.layouts().keys() == {"mine"}
 
 
-@pytest.mark.parametrize("listed", [3, {}, [3], [[1, "event"]], [["1", "event", 2]], [[1, 2, 3]], [None, [[], {}, ""]]])
-def test_a_bookmark_that_is_none_is_left_out_and_the_others_stay(tmp_path: Path, listed: object) -> None:
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("bookmarks", [7, "event", 9], [3, [1, "event"], ["1", "event", 2], [1, 2, 3], None, [[], {}, ""]]),
+        (
+            "zooms",
+            ["overview", "x", 2],
+            [3, ["overview", "events"], ["overview", "events", 9], [1, "x", 2], ["no", "x", 2]],
+        ),
+    ],
+)
+def test_a_bookmark_or_zoom_that_is_none_is_left_out_and_the_others_stay(
+    tmp_path: Path, name: str, good: list[object], bad: list[object]
+) -> None:
     memory = SessionFile(tmp_path, "x")
-    assert memory.keep(ConsoleSession(needle="kept", bookmarks=((7, "event", 9),)))
+    assert memory.keep(ConsoleSession(needle="kept"))
     (file,) = (tmp_path / "sessions").iterdir()
     document = json.loads(file.read_text())
-    more = listed if isinstance(listed, list) else []
-    for bookmarks, left in ((listed, ()), ([*more, [7, "event", 9], *more], ((7, "event", 9),))):
-        file.write_text(json.dumps(document | {"bookmarks": bookmarks}))
-        assert memory.recall() == ConsoleSession(needle="kept", bookmarks=left)
+    for listed, left in ((3, ()), ({}, ()), (bad, ()), ([*bad, good, *bad], (tuple(good),))):
+        file.write_text(json.dumps(document | {name: listed}))
+        assert memory.recall() == replace(ConsoleSession(needle="kept"), **{name: left})  # type: ignore[arg-type]
 
 
 async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> None:
@@ -180,15 +187,6 @@ async def test_a_zoom_that_does_not_fit_here_is_left_out(tmp_path: Path) -> None
             assert isinstance(held.app.screen, OverviewScreen)
             assert held.app.screen.zoom.level == NORMAL
             assert held.app.focused is table(held, "#origins")
-
-
-@pytest.mark.parametrize("zooms", [3, [3], [["overview", "events"]], [["overview", "events", 9]], [[1, "x", 2]], {}])
-def test_a_zoom_that_is_none_is_left_out(tmp_path: Path, zooms: object) -> None:
-    memory = SessionFile(tmp_path, "x")
-    assert memory.keep(ConsoleSession())
-    (file,) = (tmp_path / "sessions").iterdir()
-    file.write_text(json.dumps({"needle": "kept", "zooms": zooms}))
-    assert memory.recall() == ConsoleSession(needle="kept")
 
 
 async def test_the_theme_of_the_configuration_wins(tmp_path: Path) -> None:
@@ -357,17 +355,14 @@ def test_any_text_is_a_filter_and_a_part_of_a_row_is_found(text: str, value: str
 
 async def test_the_overview_knows_fields_and_opposites() -> None:
     async with stage() as held:
-        await held.type("/state:paused")
-        await held.press("enter")
+        await held.enter("/state:paused")
         assert table(held, "#origins").row_count == 1
         await held.type("/")
         await held.press(*["backspace"] * 12, rounds=0)
-        await held.type("!state:paused")
-        await held.press("enter")
+        await held.enter("!state:paused")
         assert table(held, "#origins").row_count == len(held.reports.rows) - 1
         await held.press("ctrl+l")
-        await held.type("/re:(")
-        await held.press("enter")
+        await held.enter("/re:(")
         assert "missing" in held.text()
 
 
@@ -389,8 +384,7 @@ async def test_attempts_of_an_origin_are_filtered_and_esc_takes_it_off() -> None
         await held.settle()
         attempts = table(held, "#attempts")
         before = attempts.row_count
-        await held.type("/exit:timeout")
-        await held.press("enter")
+        await held.enter("/exit:timeout")
         fits = attempts.row_count
         assert 0 < fits < before
         assert f"/ exit:timeout · {fits} of {before}" in held.text()
@@ -414,8 +408,7 @@ async def test_attempts_of_an_origin_are_filtered_and_esc_takes_it_off() -> None
 async def test_on_a_narrow_screen_the_footer_names_the_filter() -> None:
     async with stage((60, 20)) as held:
         await held.press("2", rounds=2)
-        await held.type("/timeout")
-        await held.press("enter")
+        await held.enter("/timeout")
         assert held.text().splitlines()[-1].startswith(" / timeout")
         await held.press("escape")
         assert held.text().splitlines()[-1].startswith(" Failures")
@@ -426,8 +419,7 @@ async def test_a_filter_of_failures_hides_marks_and_says_when_nothing_fits() -> 
         await held.press("2", "enter", "space", rounds=2)
         pages = table(held, "#pages")
         assert len(pages.marked) == 1
-        await held.type("/no-such-thing")
-        await held.press("enter")
+        await held.enter("/no-such-thing")
         assert pages.row_count == 0
         assert "nothing fits the filter" in held.text()
         assert held.app.situation(held.app.console_screen).frame.filtered()  # type: ignore[arg-type]  # there is one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 import pytest
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.console.sample_relations import texts_of
 from tui_crawler.console.dialogs.pivot_rows import MOST_VALUES, pivot_of, pivot_words, values_of
-from tui_crawler.console.table.cells import Row, rows_of
-from tui_crawler.console.table.crawl_table import begins_with_the_greatest, in_place, ordered
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.crawl_table import CrawlTable, in_place
 from tui_crawler.console.table.filter_terms import needle_for, read_needle
 from tui_crawler.text.cells import Present
 from tui_crawler.text.columns import Column, Relation
@@ -21,9 +21,15 @@ VALUE = Column("value", "VALUE", value=itemgetter(1))
 RELATION = Relation[tuple[int, object]]((VALUE,), itemgetter(0))
 
 
+def ordered(records: Iterable[tuple[int, object]], *, descending: bool | None = None) -> CrawlTable:
+    table = CrawlTable(RELATION)
+    table.fill(records, Present())
+    table.order_by("value", descending=descending)
+    return table
+
+
 def shown_order(values: Sequence[object], *, descending: bool) -> list[object]:
-    rows = rows_of(RELATION, enumerate(values), Present())
-    return [values[row.record[0]] for row in ordered(rows, VALUE, descending=descending)]
+    return [values[key] for key in ordered(enumerate(values), descending=descending).row_order if isinstance(key, int)]
 
 
 @pytest.mark.parametrize(
@@ -36,14 +42,14 @@ def test_rows_are_ordered_by_value_and_a_missing_one_is_the_last_in_both_directi
 
 
 def test_rows_of_equal_values_stay_as_they_came() -> None:
-    rows = rows_of(RELATION, [(1, "a"), (2, "a"), (3, None), (4, "A")], Present())
     for descending in (False, True):
-        assert [row.key for row in ordered(rows, VALUE, descending=descending)] == [1, 2, 4, 3]
+        rows = ordered([(1, "a"), (2, "a"), (3, None), (4, "A")], descending=descending)
+        assert rows.row_order == [1, 2, 4, 3]
 
 
 @pytest.mark.parametrize(("values", "greatest"), [([1, 2, None], True), (["a", 1, "b"], False), ([None], False)])
 def test_an_order_begins_with_the_greatest_where_values_are_numbers(values: list[object], greatest: bool) -> None:
-    assert begins_with_the_greatest(rows_of(RELATION, enumerate(values), Present()), VALUE) is greatest
+    assert ordered(enumerate(values)).order == ("value", greatest)
 
 
 # the words of a filter

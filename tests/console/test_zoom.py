@@ -14,9 +14,7 @@ SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
 
 
 def screen_of(held: Stage) -> ConsoleScreen:
-    screen = held.app.console_screen
-    assert screen is not None
-    return screen
+    return held.on_top
 
 
 def regions(held: Stage) -> dict[str, tuple[int, int]]:

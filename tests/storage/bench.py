@@ -181,7 +181,6 @@ class DatabaseBench(Bench):
 
     def path_of(self, page_url: str) -> list[str]:
         detail = self._reports().page_detail(page_url)
-        assert detail is not None
         return [step.from_url for step in detail.path] + [page_url]
 
     def _look(self, view: str, pick: Any) -> Any:

@@ -63,7 +63,6 @@ async def test_hostile_text_everywhere_is_stored_and_read_back(database_bench: D
     assert action.command == AddSeeds((HOSTILE,), pattern=HOSTILE)
     reports = Reports(database_bench.place)
     detail = reports.page_detail(home.url)
-    assert detail is not None
     assert detail.page.title == clean(HOSTILE)
     assert detail.outlinks[0].text == clean(HOSTILE)
     assert reports.requests(1)[0].request_headers == ((HOSTILE, HOSTILE),)

@@ -50,7 +50,6 @@ def test_a_document_is_stored_with_its_validation_and_its_data(workbench, report
     assert validation_of(reports, HOME) == BAD
     assert data_of(reports, HOME) == DATA
     detail = reports.page_detail(HOME)
-    assert detail is not None
     assert (detail.validation, detail.data, detail.page.valid) == (BAD, DATA, 0)
     assert (detail.page.validation_type, detail.sitemap, detail.lastmod, detail.ruleset_id) == ("html", False, 0, 0)
     row = workbench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document")
@@ -86,7 +85,6 @@ def test_the_first_twenty_errors_are_kept(workbench, reports, home):
     errors = tuple(ValidationError(line, 1, f"error \0 {line}") for line in range(30))
     crawl(workbench, claim, page, T0, validation=Validation("xml", False, errors))
     kept = validation_of(reports, HOME)
-    assert kept is not None
     assert [error.line for error in kept.errors] == list(range(20))
     assert kept.errors[0].message == "error \ufffd 0"
 
@@ -151,8 +149,6 @@ def test_a_sitemap_becomes_a_page_of_its_kind_and_keeps_lastmod(workbench, repor
     todo = found(workbench, claim)
     assert {url: one.sitemap for url, one in todo.items() if url != HOME} == {f"{A}/map.xml": True, f"{A}/1": False}
     sitemap, plain = (reports.page_detail(text) for text in (f"{A}/map.xml", f"{A}/1"))
-    assert sitemap is not None
-    assert plain is not None
     assert (sitemap.sitemap, sitemap.lastmod, plain.sitemap, plain.lastmod) == (True, 0, False, T0 - 500)
 
 

@@ -142,7 +142,6 @@ def test_a_redirect_and_its_target(site: Site, reports: Reports) -> None:
     redirect("/a", "/y")
     assert found(reports, 3, 4) == {"/a": ("changed", "redirect")}
     detail = reports.page_diff(RunSpan(3, 4), f"{A}/a", 10)
-    assert detail is not None
     assert tuple(detail.redirects) == (f"{A}/x", f"{A}/y")
 
 
@@ -173,13 +172,11 @@ def test_a_page_down_to_its_lines_and_links(site: Site, reports: Reports) -> Non
     site.crawl("/a", "page a\nwith a second line", "/", "/c")
     site.crawl("/b", "page b")
     detail = reports.page_diff(RunSpan(1, 2), f"{A}/a", 10)
-    assert detail is not None
     before, after = (text_of(body or b"", detail.charset) for body in detail.bodies)
     assert changed_lines(before, after) == ["@@ -1 +1,2 @@", " page a", "+with a second line"]
     assert [one.to_url for one in detail.outlinks.new] == [f"{A}/c"]
     assert detail.outlinks.gone == ()
     home, third = (reports.page_diff(RunSpan(1, 2), f"{A}/{name}", 10) for name in ("", "c"))
-    assert home is not None
     assert third is not None
     assert home.change is None
     assert [one.from_url for one in home.inlinks.gone] == [f"{A}/b"]
@@ -302,7 +299,6 @@ def test_a_run_that_is_continued_keeps_what_it_kept(site: Site, reports: Reports
     site.crawl("/b", "third b", "/")
     assert found(reports) == {"/a": ("changed", "hash", "title"), "/b": ("changed", "hash", "title")}
     detail = reports.page_diff(RunSpan(1, 2), f"{A}/a", 1)
-    assert detail is not None
     assert list(detail.bodies) == [b"page a", b"third a"]
 
 

@@ -32,7 +32,6 @@ async def test_a_run_works_only_while_a_session_of_it_lasts(database_bench: Data
     reports = ConsoleReports(database_bench.place)
     run, (listed,) = reports.run(), reports.runs(5)
     reports.close()
-    assert run is not None
     assert (run.started_at, run.worked_ms, listed.worked_ms) == (began, 16_000, 16_000)
     assert worked_ms(run, database_bench.now) == 16_000
 

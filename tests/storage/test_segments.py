@@ -198,7 +198,6 @@ async def test_where_a_page_was_found_survives_the_segment(database_path):
     reports = Reports(database_path)
     detail = reports.page_detail(f"{A}/3")
     reports.close()
-    assert detail is not None
     assert [step.from_url for step in detail.path] == [f"{A}/", f"{A}/1"]
 
 

@@ -71,7 +71,6 @@ async def test_a_live_process_is_not_displaced_and_a_killed_one_is_recognised_at
             await store.begin_rest()
         reports, journal = Reports(path), Journal(path)
         run = reports.run()
-        assert run is not None
         assert run.live
         assert run.owner == journal.live_owner()
         assert f"process {other.pid} on host" in run.owner
@@ -79,7 +78,6 @@ async def test_a_live_process_is_not_displaced_and_a_killed_one_is_recognised_at
         other.wait()
         assert journal.live_owner() is None
         dead = reports.run()
-        assert dead is not None
         assert not dead.live
         start = await store.begin_run(plan())
         assert (start.continued, start.unclean, start.run_id) == (True, True, 1)
@@ -189,7 +187,6 @@ async def test_what_operators_ask_at_rest_changes_the_database_and_makes_no_run(
     await rest.end_rest()
     reports = Reports(database_bench.place)
     origin = reports.origin(A)
-    assert origin is not None
     assert (origin.paused, origin.paused_by, origin.todo) == (True, "operator", 1)
     assert len(list(reports.rows("v_run"))) == 1
     reports.close()

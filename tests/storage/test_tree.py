@@ -63,7 +63,6 @@ def counted(reports: Reports, prefix: str) -> BranchTally:
 
 def test_the_root_counts_as_the_origin_does(reports: Reports) -> None:
     root, origin = counted(reports, HOME).total, reports.origin(A)
-    assert origin is not None
     assert (root.done, root.failed, root.blocked) == (origin.done, origin.failed, origin.blocked) == (2, 1, 1)
     assert (root.known, root.refused) == (len(PATHS) + 1, 2)
     assert root.bytes > 0

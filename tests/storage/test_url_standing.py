@@ -53,7 +53,6 @@ async def test_a_page_with_its_schedule_place_and_attempts(
     assert [one.exit_code for one in seeded.attempts] == ["file_ingested"]
     assert seeded.path == ()
     tried = database_reports.standing(f"{A}/1").page
-    assert tried is not None
     assert (tried.attempts, tried.attempts_remaining, tried.ignored) == (1, 2, False)
     third = database_reports.standing(f"{A}/3")
     assert third.page is not None
@@ -91,10 +90,8 @@ async def test_a_job_is_chosen(database_bench: DatabaseBench, database_reports: 
     assert both.page is not None
     assert (both.page.job, both.other_jobs) == ("main", ("news",))
     news = database_reports.standing(HOME, "news").page
-    assert news is not None
     assert (news.job, news.max_depth, news.concurrency, news.held, news.tag) == ("news", 2, 0, True, "tag")
     only = database_reports.standing(f"{A}/news").page
-    assert only is not None
     assert only.job == "news"
     none = database_reports.standing(f"{A}/news", "main")
     assert (none.page, none.other_jobs) == (None, ("news",))

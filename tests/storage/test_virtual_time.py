@@ -85,6 +85,5 @@ def test_what_is_counted_while_a_continued_run_goes_on_is_what_its_end_counts(da
     reports = Reports(database_path)
     run, totals = reports.run(), reports.totals()
     reports.close()
-    assert run is not None
     assert lives[0].turns < lives[1].turns == run.requests
     assert (lives[1].pages_done, lives[1].pages_failed) == (totals.done, totals.failed)

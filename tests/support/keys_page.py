@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tui_crawler.console.action import Topic, Where
 from tui_crawler.console.actions import ACTIONS
-from tui_crawler.console.keys import key_name, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, key_name
 from tui_crawler.console.welcome.actions import WELCOME
 
 
@@ -27,7 +27,7 @@ def keys_markdown() -> str:
                 command = f"`{action.command}`".replace("|", "\\|") if action.command else ""
                 lines.append(f"| {keys} | {action.id} | {action.help} | {where} | {command} | {action.undo} |")
         if group is Topic.move:
-            for binding in table_keys():
+            for binding in TABLE_BINDINGS:
                 keys = " ".join(f"`{key_name(key)}`" for key in binding.key.split(","))
                 lines.append(f"| {keys} | {binding.id} | {binding.description} | lists | | |")
     below = [

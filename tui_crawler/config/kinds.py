@@ -96,6 +96,26 @@ class Text(Plain):
         return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}
 
 
+@dataclass(frozen=True, slots=True)
+class TextKind(Plain):
+    """A kind of text: `take` returns its value, or raises BadValue. `more` is added to its JSON Schema."""
+
+    accepts: str
+    take: Callable[[str, Node, ConfigReader], str]
+    more: Mapping[str, Any]
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        return self.take(text_of(node, self), node, reader)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", **(self.more or {"minLength": 1})}
+
+
+def text_kind(accepts: str, **more: Any) -> Callable[[Callable[[str, Node, ConfigReader], str]], TextKind]:
+    """Make a kind of text of the function that reads it."""
+    return lambda take: TextKind(accepts, take, more)
+
+
 class Flag(Plain):
     """true or false; `yes` and `on` are texts in YAML 1.2."""
 

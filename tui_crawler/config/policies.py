@@ -3,8 +3,9 @@ their matchers: `{path: {prefix: /admin/}}`, combined by all, any and not (U).""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, assert_never, get_args
 
 from tui_crawler.config.kinds import Flag, Nullable, Pairs, Plain, Regex, Text, ValueKind, expected, nearest, text_of
@@ -13,7 +14,7 @@ from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.table import ConfigKey, ListOf, Table, key, table_of
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, value_of
 from tui_crawler.config.url_tests import check_possible
-from tui_crawler.config.web_kinds import HostName, UserAgent, host_hint, plain_host
+from tui_crawler.config.web_kinds import host_hint, host_kind, plain_host, user_agent_kind
 from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionKind, parse_network
 from tui_crawler.domain.rules.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
 from tui_crawler.domain.rules.pattern import BadPattern, Pattern, glob
@@ -137,33 +138,25 @@ class DoNotCrawlKind:
 
 
 @dataclass(frozen=True, slots=True)
-class ExclusionValue(Plain):
-    """A value of the exclusion list, such as an address or a network in CIDR notation (RFC 4632, RFC 4291)."""
+class HostText(Plain):
+    """Hosts as a list names them: a domain, a glob, a network in CIDR notation (RFC 4632, RFC 4291). `kept` returns the
+    form that is kept, or raises BadPattern."""
 
-    kind: ExclusionKind
     accepts: str
+    kept: Callable[[str], str]
+    hint: Callable[[str], str] = host_hint
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, Text(self.accepts))
         try:
-            return exclusion_value(self.kind, text)
+            return self.kept(text)
         except BadPattern:
-            hint = host_hint(text) if self.kind == "domain" else ""
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", hint) from None
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", self.hint(text)) from None
 
 
-class HostGlob(Plain):
-    """A host name, or a glob of host names, of the whitelist."""
-
-    accepts = "a host name or glob such as *.example.org"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        text = text_of(node, self)
-        try:
-            Pattern(glob(plain_host(text, globs=True)))
-        except BadPattern:
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", host_hint(text)) from None
-        return text
+def _host_glob(text: str) -> str:
+    Pattern(glob(plain_host(text, globs=True)))
+    return text
 
 
 def exclusion_value(kind: ExclusionKind, value: str) -> str:
@@ -208,13 +201,14 @@ def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
     return Rule(**values, source=mark.place)
 
 
-_DOMAIN = ExclusionValue("domain", "a domain such as example.net")
-_NETWORK = ExclusionValue("cidr", "an IP address or network such as 203.0.113.0/24")
+_DOMAIN = HostText("a domain such as example.net", partial(exclusion_value, "domain"))
+_NETWORK = HostText("an IP address or network such as 203.0.113.0/24", partial(exclusion_value, "cidr"), lambda _: "")
+_GLOB = HostText("a host name or glob such as *.example.org", _host_glob)
 _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
         ConfigKey("domain", Nullable(_DOMAIN), "The domain and all hosts below it."),
-        ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
+        ConfigKey("host", Nullable(host_kind), "Exactly this host name or address."),
         ConfigKey("cidr", Nullable(_NETWORK), "Addresses, also those a name resolves to."),
         ConfigKey("pattern", Nullable(UrlRegex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
@@ -245,7 +239,7 @@ RULE = Table(
         ConfigKey("match", UrlRegex(), "The URLs the rule is for: searched in the URL.", required=True),
         ConfigKey("accept", Nullable(Flag(), _SAID_BEFORE), "false: links to such URLs are not queued."),
         ConfigKey("skip", Nullable(Flag(), _SAID_BEFORE), "true: such pages are skipped when their turn comes."),
-        ConfigKey("ua", Nullable(UserAgent(), _SAID_BEFORE), "User-Agent header for such pages."),
+        ConfigKey("ua", Nullable(user_agent_kind, _SAID_BEFORE), "User-Agent header for such pages."),
         ConfigKey(
             "custom_js",
             Nullable(Text("a script", longest=100_000, lines=True), _SAID_BEFORE),
@@ -277,7 +271,7 @@ WHITELIST = Table(
     (
         ConfigKey(
             "domains",
-            ListOf(HostGlob(), "host names or globs"),
+            ListOf(_GLOB, "host names or globs"),
             "Hosts whose origins join the crawl when they are first linked.",
             (),
         ),

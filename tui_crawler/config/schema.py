@@ -10,25 +10,14 @@ from typing import Any, get_args
 
 from tui_crawler.config import sections
 from tui_crawler.config.database import Database, DatabaseName
-from tui_crawler.config.kinds import (
-    THEMES,
-    Keymap,
-    Nullable,
-    OneOf,
-    Plain,
-    Regex,
-    Text,
-    ValueKind,
-    text_of,
-    text_schema,
-)
+from tui_crawler.config.kinds import THEMES, Keymap, Nullable, OneOf, Regex, Text, ValueKind, text_kind
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
 from tui_crawler.config.problem import BadValue, ConfigProblem, SourcePlace
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.sections import SEEDS, HostConfig, JobConfig, SiteConfig
 from tui_crawler.config.table import ConfigKey, ListOf, Table, key, need, places_of, section, table_of
 from tui_crawler.config.tree import Node
-from tui_crawler.config.web_kinds import HostName, OriginName, UserAgent
+from tui_crawler.config.web_kinds import host_kind, origin_kind, user_agent_kind
 from tui_crawler.domain.records.content_kind import DataRule, DataType
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT
 from tui_crawler.domain.rules.exclusion import Exclusion
@@ -37,49 +26,38 @@ from tui_crawler.domain.rules.policy import PolicySet, Rule, Whitelist
 DEFAULT = "default"
 _EXPRESSIONS = ("css", "xpath", "regex")
 _LONGEST = 2000  # characters of an expression
-_SCHEMA = text_schema(minLength=1, maxLength=_LONGEST)
 
 
-class CssExpression(Plain):
+@text_kind("a CSS selector such as img.photo::attr(src)", minLength=1, maxLength=_LONGEST)
+def css_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """A CSS selector, with parsel's `::text` and `::attr(name)`."""
+    from cssselect import SelectorError  # noqa: PLC0415  large, and few crawls take data out of pages
+    from parsel.csstranslator import HTMLTranslator  # noqa: PLC0415  the same
 
-    accepts = "a CSS selector such as img.photo::attr(src)"
-    schema = _SCHEMA
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        from cssselect import SelectorError  # noqa: PLC0415  large, and few crawls take data out of pages
-        from parsel.csstranslator import HTMLTranslator  # noqa: PLC0415  the same
-
-        text = _expression(node, self)
-        try:
-            HTMLTranslator().css_to_xpath(text)
-        except (SelectorError, RecursionError) as error:
-            raise BadValue(node.mark, f"not a CSS selector: {error}") from None
-        return text
-
-
-class XPathExpression(Plain):
-    """An XPath 1.0 expression."""
-
-    accepts = "an XPath expression such as //img/@src"
-    schema = _SCHEMA
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        from lxml import etree  # noqa: PLC0415  large, and few crawls take data out of pages
-
-        text = _expression(node, self)
-        try:
-            etree.XPath(text)
-        except (etree.XPathError, ValueError) as error:
-            raise BadValue(node.mark, f"not an XPath expression: {error}") from None
-        return text
-
-
-def _expression(node: Node, kind: ValueKind) -> str:
-    text = text_of(node, kind)
-    if not text or len(text) > _LONGEST:
-        raise BadValue(node.mark, f"expected {kind.accepts}, of 1 to {_LONGEST} characters")
+    _check_length(text, node, css_kind)
+    try:
+        HTMLTranslator().css_to_xpath(text)
+    except (SelectorError, RecursionError) as error:
+        raise BadValue(node.mark, f"not a CSS selector: {error}") from None
     return text
+
+
+@text_kind("an XPath expression such as //img/@src", minLength=1, maxLength=_LONGEST)
+def xpath_kind(text: str, node: Node, reader: ConfigReader) -> str:
+    """An XPath 1.0 expression."""
+    from lxml import etree  # noqa: PLC0415  large, and few crawls take data out of pages
+
+    _check_length(text, node, xpath_kind)
+    try:
+        etree.XPath(text)
+    except (etree.XPathError, ValueError) as error:
+        raise BadValue(node.mark, f"not an XPath expression: {error}") from None
+    return text
+
+
+def _check_length(text: str, node: Node, kind: ValueKind) -> None:
+    if not 1 <= len(text) <= _LONGEST:
+        raise BadValue(node.mark, f"expected {kind.accepts}, of 1 to {_LONGEST} characters")
 
 
 def _build_data_rule(values: Mapping[str, Any], mark: SourcePlace) -> DataRule:
@@ -91,11 +69,11 @@ def _build_data_rule(values: Mapping[str, Any], mark: SourcePlace) -> DataRule:
 
 
 _DATA_RULE_KEYS = (
-    ConfigKey("host", HostName(), "The host whose pages are read.", required=True),
+    ConfigKey("host", host_kind, "The host whose pages are read.", required=True),
     ConfigKey("name", Text("a name"), "Name of the data block.", required=True),
     ConfigKey("type", OneOf(get_args(DataType)), "What the values are.", required=True),
-    ConfigKey("css", Nullable(CssExpression()), "CSS selector, with ::text or ::attr(name)."),
-    ConfigKey("xpath", Nullable(XPathExpression()), "XPath expression."),
+    ConfigKey("css", Nullable(css_kind), "CSS selector, with ::text or ::attr(name)."),
+    ConfigKey("xpath", Nullable(xpath_kind), "XPath expression."),
     ConfigKey("regex", Nullable(Regex()), "Regular expression; its first group, else the whole match."),
 )
 DATA_RULES = ListOf(Table(_DATA_RULE_KEYS, _build_data_rule), "data rules")
@@ -117,14 +95,16 @@ class Config:
     name: str = key(Text("a name"), "", "Name of the crawl and of its job; by default the file's name.")
     description: str = key(Text("a text", 10_000, 0, lines=True), "", "What the crawl is for.")
     user_agent: str = key(
-        UserAgent(), UNCONFIGURED_USER_AGENT, "User-Agent header, best {project}-crawler (for {url that explains it})."
+        user_agent_kind,
+        UNCONFIGURED_USER_AGENT,
+        "User-Agent header, best {project}-crawler (for {url that explains it}).",
     )
     database: Database = key(
         DatabaseName(), Database(""), "The database, relative to this file; by default its name with .db."
     )
     sites: tuple[SiteConfig, ...] = key(ListOf(table_of(SiteConfig), "sites"), (), "Settings of one origin each.")
     own_sites: tuple[str, ...] = key(
-        ListOf(OriginName(), "origins"),
+        ListOf(origin_kind, "origins"),
         (),
         "Origins that are yours: delays below 1s, obey_robots and obey_nofollow: false are accepted for these.",
     )

@@ -37,8 +37,8 @@ SEEDS = ListOf(web.Seed(), "http or https URLs", 1, MAX_SEEDS)
 class SiteConfig:
     """One site (G)."""
 
-    origin: str = need(web.OriginName(), "The origin the setting is for.")
-    start_path: str = need(web.StartPath(), "Only URLs whose path begins with this are followed.")
+    origin: str = need(web.origin_kind, "The origin the setting is for.")
+    start_path: str = need(web.start_path_kind, "Only URLs whose path begins with this are followed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class NetworkConfig:
         64 * KIB,
         "Longest header of an answer, as it is received; one with a longer is not understood (cut: headers).",
     )
-    proxy: str | None = key(Nullable(web.ProxyAddress(), "no proxy"), None, "HTTP proxy for all requests.")
+    proxy: str | None = key(Nullable(web.proxy_kind, "no proxy"), None, "HTTP proxy for all requests.")
     allow_private_addresses: PrivateAddresses = key(
         AutoFlag(("auto",), ("always", "never")),
         "auto",
@@ -200,7 +200,7 @@ class NetworkConfig:
         "was added later.",
     )
     ca_file: str | None = key(
-        Nullable(web.CertificateFile(), "none"),
+        Nullable(web.certificate_kind, "none"),
         None,
         "Certificates that are trusted beside the system's and the packaged ones.",
     )
@@ -258,7 +258,7 @@ class StorageConfig:
         "as it was, which costs nothing for a page that stayed the same (docs/performance.md); 1 keeps nothing.",
     )
     warc: str | None = key(
-        Nullable(web.FolderPath()),
+        Nullable(web.folder_kind),
         None,
         "A folder, relative to this file, for web archives (WARC) of every response as it came (docs/archive.md).",
     )
@@ -296,12 +296,12 @@ class BasicAuth:
 class HostConfig:
     """Settings of one host; the entry of the origin wins, then that with the port. None: as elsewhere."""
 
-    host: str = need(web.HostEntry(), "The host on every port, the host on one port, or an origin.")
+    host: str = need(web.host_entry_kind, "The host on every port, the host on one port, or an origin.")
     default_delay_ms: int | None = key(
         Nullable(Duration(0, WEEK), "delay.default"), None, "Takes the place of delay.default."
     )
     ca_file: str | None = key(
-        Nullable(web.CertificateFile(), "network.ca_file"), None, "Takes the place of network.ca_file."
+        Nullable(web.certificate_kind, "network.ca_file"), None, "Takes the place of network.ca_file."
     )
     verify: bool | None = key(Nullable(Flag(), "network.verify"), None, "Takes the place of network.verify.")
     headers: tuple[tuple[str, web.Secret], ...] = key(

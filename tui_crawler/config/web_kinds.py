@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from tui_crawler.config.kinds import Plain, ValueKind, expected, text_of, text_schema
+from tui_crawler.config.kinds import Plain, ValueKind, expected, text_kind, text_of, text_schema
 from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null
@@ -91,98 +91,73 @@ class Seed(Plain):
         return read_url(node, self, text)[0]
 
 
-class OriginName(Plain):
+def _origin_of(node: Node, kind: ValueKind) -> CrawlUrl:
+    _, url = read_url(node, kind)
+    if url.path != "/" or url.query or url.fragment:
+        raise expected(kind, node, f"did you mean {url.origin}?")
+    return url
+
+
+@text_kind("an origin such as https://example.org", pattern=f"{_AUTHORITY}[^/?#\\\\]+/?$")
+def origin_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """An origin, kept normalised: scheme, host and port without a default port."""
-
-    accepts = "an origin such as https://example.org"
-    schema = text_schema(pattern=f"{_AUTHORITY}[^/?#\\\\]+/?$")
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        return self.read_origin(node).origin
-
-    def read_origin(self, node: Node) -> CrawlUrl:
-        """The URL, which has nothing behind its origin. Raises BadValue."""
-        _, url = read_url(node, self)
-        if url.path != "/" or url.query or url.fragment:
-            raise expected(self, node, f"did you mean {url.origin}?")
-        return url
+    return _origin_of(node, origin_kind).origin
 
 
-class HostName(Plain):
+@text_kind("a host name or address without scheme and port, such as example.org")
+def host_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """A host name or address without port, kept as URLs carry it (lower case, punycode)."""
-
-    accepts = "a host name or address without scheme and port, such as example.org"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        text = text_of(node, self)
-        try:
-            return plain_host(text)
-        except BadPattern:
-            raise expected(self, node, host_hint(text)) from None
+    try:
+        return plain_host(text)
+    except BadPattern:
+        raise expected(host_kind, node, host_hint(text)) from None
 
 
-class HostEntry(HostName):
+@text_kind("a host (example.org), host and port (example.org:8080) or an origin (https://example.org)")
+def host_entry_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """The target of settings of a host: a host name or address, perhaps with a port, or an origin."""
-
-    accepts = "a host (example.org), host and port (example.org:8080) or an origin (https://example.org)"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        text = text_of(node, self)
-        if "://" in text:
-            return OriginName().read(node, at, reader)
-        try:
-            return plain_host(text)
-        except BadPattern:
-            url = normalise(f"https://{text}", max_length=LONGEST_URL)
-            if (
-                isinstance(url, CrawlUrl)
-                and url.href == f"{url.origin}/"
-                and _PORT.search(text)
-                and right_host(url.host)
-            ):
-                return f"{url.host}:{url.port}"
-            raise expected(self, node, host_hint(text)) from None
+    if "://" in text:
+        return _origin_of(node, origin_kind).origin
+    try:
+        return plain_host(text)
+    except BadPattern:
+        url = normalise(f"https://{text}", max_length=LONGEST_URL)
+        if isinstance(url, CrawlUrl) and url.href == f"{url.origin}/" and _PORT.search(text) and right_host(url.host):
+            return f"{url.host}:{url.port}"
+        raise expected(host_entry_kind, node, host_hint(text)) from None
 
 
-class StartPath(Plain):
+@text_kind("a path that begins with /", pattern="^/[^?#\\s]*$")
+def start_path_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """The beginning of a path, as URLs carry it (percent-encoded)."""
-
-    accepts = "a path that begins with /"
-    schema = text_schema(pattern="^/[^?#\\s]*$")
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        text = text_of(node, self)
-        url = normalise(f"http://host{text}", max_length=LONGEST_URL) if text.startswith("/") else None
-        if not isinstance(url, CrawlUrl) or url.query or url.fragment or any(c.isspace() for c in text):
-            raise BadValue(node.mark, f"expected {self.accepts}, without query and fragment, found {describe(node)}")
+    url = normalise(f"http://host{text}", max_length=LONGEST_URL) if text.startswith("/") else None
+    if isinstance(url, CrawlUrl) and not (url.query or url.fragment or any(c.isspace() for c in text)):
         return url.path
+    message = f"expected {start_path_kind.accepts}, without query and fragment, found {describe(node)}"
+    raise BadValue(node.mark, message)
 
 
-class ProxyAddress(OriginName):
+@text_kind("the http or https URL of a proxy, without user name and password", pattern=origin_kind.more["pattern"])
+def proxy_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """The URL of an HTTP proxy; credentials are refused, they would be shown and logged."""
-
-    accepts = "the http or https URL of a proxy, without user name and password"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        return self.read_origin(node).href
+    return _origin_of(node, proxy_kind).href
 
 
-class UserAgent(Plain):
+@text_kind(
+    f"printable ASCII of at most {LONGEST_USER_AGENT} characters",
+    pattern="^(?!\\*(?:[ /]|$))[\\x21-\\x2e\\x30-\\x7e][\\x20-\\x7e]*$",
+    maxLength=LONGEST_USER_AGENT,
+)
+def user_agent_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """The User-Agent header. Its product token (up to the first space or slash) names us in robots.txt."""
-
-    accepts = f"printable ASCII of at most {LONGEST_USER_AGENT} characters"
-    schema = text_schema(pattern="^(?!\\*(?:[ /]|$))[\\x21-\\x2e\\x30-\\x7e][\\x20-\\x7e]*$", maxLength=512)
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        text = text_of(node, self)
-        if not _PRINTABLE_ASCII.fullmatch(text) or len(text) > LONGEST_USER_AGENT:
-            raise expected(self, node)
-        token = re.split("[ /]", text, maxsplit=1)[0]
-        if token not in {"", "*"}:
-            return text
-        wrong = f"{describe(node)} is {'*, the group of every crawler' if token else 'empty'}"
-        message = f"the product token (up to the first space or slash) of {wrong}"
-        raise BadValue(node.mark, message, "begin with a name, as in my-crawler (for https://example.net/why)")
+    if not _PRINTABLE_ASCII.fullmatch(text) or len(text) > LONGEST_USER_AGENT:
+        raise expected(user_agent_kind, node)
+    token = re.split("[ /]", text, maxsplit=1)[0]
+    if token not in {"", "*"}:
+        return text
+    wrong = f"{describe(node)} is {'*, the group of every crawler' if token else 'empty'}"
+    message = f"the product token (up to the first space or slash) of {wrong}"
+    raise BadValue(node.mark, message, "begin with a name, as in my-crawler (for https://example.net/why)")
 
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -332,35 +307,29 @@ USER = SecretText("a user name", _USER_NAME)
 PASSWORD = SecretText("a password", _PASSWORD)
 
 
-class FolderPath(Plain):
+@text_kind("a folder")
+def folder_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """A folder, relative to the configuration; kept as its absolute path."""
-
-    accepts = "a folder"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        path = (reader.folder / text_of(node, self)).absolute()
-        reader.keep_out(node, str(path))
-        if reader.resolves and path.exists() and not path.is_dir():
-            raise BadValue(node.mark, f"{visible(str(path), 200)} is not a folder")
-        return str(path)
+    path = (reader.folder / text).absolute()
+    reader.keep_out(node, str(path))
+    if reader.resolves and path.exists() and not path.is_dir():
+        raise BadValue(node.mark, f"{visible(str(path), 200)} is not a folder")
+    return str(path)
 
 
-class CertificateFile(Plain):
+@text_kind("a file of certificates (PEM)")
+def certificate_kind(text: str, node: Node, reader: ConfigReader) -> str:
     """A file with certificates in PEM, relative to the configuration; kept as its absolute path."""
+    path = (reader.folder / text).absolute()
+    reader.keep_out(node, str(path))
+    if reader.resolves:
+        import ssl  # noqa: PLC0415  few configurations name certificates
 
-    accepts = "a file of certificates (PEM)"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        path = (reader.folder / text_of(node, self)).absolute()
-        reader.keep_out(node, str(path))
-        if reader.resolves:
-            import ssl  # noqa: PLC0415  few configurations name certificates
-
-            try:
-                _require_plain(path)
-                ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
-            except (OSError, ValueError) as error:
-                told = error.strerror if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else None
-                why = (told or "it holds no certificate in PEM").lower()
-                raise BadValue(node.mark, f"the file {visible(str(path), 200)} cannot be used: {why}") from None
-        return str(path)
+        try:
+            _require_plain(path)
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+        except (OSError, ValueError) as error:
+            told = error.strerror if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else None
+            why = (told or "it holds no certificate in PEM").lower()
+            raise BadValue(node.mark, f"the file {visible(str(path), 200)} cannot be used: {why}") from None
+    return str(path)

@@ -107,7 +107,6 @@ class Where(Enum):
     view: View | None
 
     def __new__(cls, word: str, about: str, view: View | None = None) -> Self:
-        """The value is the word alone."""
         one = object.__new__(cls)
         one._value_, one.about, one.view = word, about, view
         return one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass as plain_dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
@@ -114,33 +115,29 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(action for action in ACTIONS if not action.where)]
 
+    @plain_dataclass
     class Delivered(Message):
         """A reading has come back."""
 
-        def __init__(self, answer: Answer) -> None:
-            super().__init__()
-            self.answer = answer
+        answer: Answer
 
+    @plain_dataclass
     class JournalNews(Message):
         """Something became of an intent."""
 
-        def __init__(self, news: News) -> None:
-            super().__init__()
-            self.news = news
+        news: News
 
+    @plain_dataclass
     class EngineEnded(Message):
         """The hosted engine has ended."""
 
-        def __init__(self, end: EngineEnd) -> None:
-            super().__init__()
-            self.end = end
+        end: EngineEnd
 
+    @plain_dataclass
     class SignalCaught(Message):
         """The process was told to end; `status` is the exit status that belongs to the signal."""
 
-        def __init__(self, status: int) -> None:
-            super().__init__()
-            self.status = status
+        status: int
 
     def __init__(
         self,
@@ -180,7 +177,13 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.call_after_refresh,
             self.terminal_waited_ms,
         )
-        self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
+        self._journal_writer: JournalWriter | None = None
+        if operator.journal is not None:
+            from tui_crawler.console.operator.journal import JournalWriter  # noqa: PLC0415  not for one that only watches
+
+            self._journal_writer = JournalWriter(
+                operator.journal, operator.name, self.hosting.wake, lambda news: self._post(self.JournalNews(news))
+            )
 
     def do(self, action_id: str, typed: str = "", about: str = "") -> None:
         """Does an action by its id, with what was typed for it."""
@@ -235,18 +238,13 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     @cached_property
     def _hindrances(self) -> Mapping[Need, Callable[[], str]]:
-        """What is in the way of actions on any screen."""
         watches = f" ({self._operator.watches})" if self._operator.watches else ""
         live_state, in_replay = self.live_state, self.live_state.player is not None
         return {
             Need.writer: lambda: f"this console only watches{watches}" if live_state.readonly else "",
             Need.queries: lambda: "" if self.queries is not None else "there is no database to be asked",
-            Need.undo: lambda: (
-                self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO
-            ),
-            Need.redo: lambda: (
-                "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
-            ),
+            Need.undo: lambda: self._asked_for.undo_stack.why_none if self._asked_for else NOTHING_TO_UNDO,
+            Need.redo: lambda: "" if self._asked_for and self._asked_for.undo_stack.undone else "nothing to redo",
             Need.pausable: live_state.why_no_pause,
             Need.movable: lambda: "" if len(live_state.workers) > 1 else "no other worker is at work",
             Need.startable: lambda: self.host_takeover.hindrance,
@@ -264,19 +262,17 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         keys = self.appearance.key_names
         return CommandQueue(self, self.hosting, self.live_state, self.clock, keys, self.read_soon, self._journal_writer)
 
+    @property
+    def _asked_for(self) -> CommandQueue | None:
+        """The queue, where anything was asked for in this console."""
+        return self.command_queue if "command_queue" in vars(self) else None
+
     @cached_property
     def row_actions(self) -> RowActions:
         """Copies and exports rows; made when that is first wanted."""
         from tui_crawler.console.table.row_actions import RowActions  # noqa: PLC0415  see above
 
         return RowActions(self, self.live_state, self.clock, self.memory.file.folder, self.copy_to_clipboard)
-
-    def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
-        from tui_crawler.console.operator.journal import JournalWriter  # noqa: PLC0415  not for a console that only watches
-
-        return JournalWriter(
-            journal_factory, self._operator.name, self.hosting.wake, lambda news: self._post(self.JournalNews(news))
-        )
 
     def run_to_end(self) -> ExitSummary:
         """Runs the console until it is left (blocking). Gives what is to be printed, and the exit status."""
@@ -298,9 +294,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def _begin(self) -> None:
         self.stylesheet.read_all(sorted(_FOLDER.glob("*/style.tcss")))  # of what is not in the first paint
-        self.run_worker(self.poll_timer.poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
+        self._run_thread("reader", self.poll_timer.poller.run)
         if self._journal_writer is not None:
-            self.run_worker(self._journal_writer.run, name="journal", group="journal", thread=True, exit_on_error=False)
+            self._run_thread("journal", self._journal_writer.run)
         if self._beating:
             self.set_interval(BEAT_MS / 1_000, self.beat)
         self.beat()
@@ -317,11 +313,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.hosting.started()
         if self.console_screen is not None:
             self.show_header(self.console_screen)
+        self._run_thread("engine", lambda: self._post(self.EngineEnded(host_engine(host))))
 
-        def run() -> None:
-            self._post(self.EngineEnded(host_engine(host)))
-
-        self.run_worker(run, name="engine", group="engine", thread=True, exit_on_error=False)
+    def _run_thread(self, name: str, work: Callable[[], object]) -> None:
+        self.run_worker(work, name=name, group=name, thread=True, exit_on_error=False)
 
     def _post(self, message: Message) -> None:
         """Hands a message to the screen's loop from another thread; nothing when that has ended."""
@@ -339,9 +334,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     def _caught(self, status: int) -> None:
         """Takes a signal: runs in the main thread, at any point of what it does."""
         self.terminal_leaving()
-        loop = self._loop
-        if loop is not None:
-            loop.call_soon_threadsafe(self.post_message, self.SignalCaught(status))
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.post_message, self.SignalCaught(status))
 
     def beat(self) -> None:
         """Ten times a second: asks for a reading when one is due, moves clocks on."""
@@ -387,10 +381,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     @property
     def console_screen(self) -> ConsoleScreen | None:
         """The topmost screen that shows rows; dialogs lie over it. None once the app is being left."""
-        for screen in reversed(() if self.is_leaving else self.screen_stack):
-            if isinstance(screen, ConsoleScreen):
-                return screen
-        return None
+        stack = () if self.is_leaving else self.screen_stack
+        return next((screen for screen in reversed(stack) if isinstance(screen, ConsoleScreen)), None)
 
     def read_soon(self, *, instead: bool = False) -> None:
         """Reads with the next beat, not later; `instead` of what is being read for anything else, for what the operator
@@ -473,7 +465,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             found = replace(found, origins=(view,), urls=(), failed=view.failed)
         elif about:
             found = replace(found, workers=tuple(one for one in self.live_state.workers if one.name == about))
-        origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
+        origins = self._asked_for.asked.shown(found.origins) if self._asked_for else found.origins
         return replace(found, origins=origins, frame=screen.frame, hindrances=self._hindrances)
 
     def _no_end(self) -> str:
@@ -543,12 +535,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.do(event.action_id)
 
     def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
-        """A place above this one was clicked in the footer."""
         if self.console_screen is not None:
             self.dispatcher.go_back_to(self.console_screen.crumbs()[: event.depth])
 
     def on_crawler_app_signal_caught(self, message: SignalCaught) -> None:
-        """Takes the way out, as `q` does."""
         self.way_out.begin(message.status)
 
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
@@ -566,7 +556,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._start_engine()
 
     def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:
-        """Notes how it ended; a failure is a state, shown on top."""
         self.hosting.ended(message.end)
         self.read_soon()
         if self.hosting.quitting:

@@ -28,9 +28,8 @@ def dress(app: TerminalApp[Any], wanted: str) -> None:
         app.register_theme(theme)
     app.set_reactive(App.theme, wanted if wanted in app.available_themes else DARK.name)
     app.stylesheet.set_variables(app.get_css_variables())
-    dark = app.current_theme.dark
-    app.set_class(dark, "-dark-mode", update=False)
-    app.set_class(not dark, "-light-mode", update=False)
+    app.set_class(app.current_theme.dark, "-dark-mode", update=False)
+    app.set_class(not app.current_theme.dark, "-light-mode", update=False)
 
 
 class Appearance(Handles):
@@ -61,8 +60,16 @@ class Appearance(Handles):
         app = self._app
         if self._wanted and self._wanted not in app.available_themes:
             self._tell("theme", f"There is no theme {self._wanted}.", "warning")
-        if self._written:
-            self._take_keys()
+        if not self._written:
+            return
+        from tui_crawler.console.keymap import read_keymap  # noqa: PLC0415  only where keys are changed
+
+        self.keymap = read_keymap(self._written)
+        self.key_names = KeyNames(self.keymap.keys)
+        app.back_keys = tuple(filter(None, self.key_names.written("nav.back").split(",")))
+        app.set_keymap(self.keymap.for_textual())
+        for name, words in self.keymap.problems:
+            self._tell(f"keymap {name} {words}", f"keymap: {words}", "warning")
 
     @handles("theme.next")
     def next_theme(self) -> None:
@@ -90,13 +97,3 @@ class Appearance(Handles):
     def chosen_theme(self) -> str:
         """The theme if it is not the one that holds anyway; empty otherwise."""
         return self._app.theme if self._app.theme != (self.configured_theme or DARK.name) else ""
-
-    def _take_keys(self) -> None:
-        from tui_crawler.console.keymap import read_keymap  # noqa: PLC0415  only where keys are changed
-
-        self.keymap = read_keymap(self._written)
-        self.key_names = KeyNames(self.keymap.keys)
-        self._app.back_keys = tuple(filter(None, self.key_names.written("nav.back").split(",")))
-        self._app.set_keymap(self.keymap.for_textual())
-        for name, words in self.keymap.problems:
-            self._tell(f"keymap {name} {words}", f"keymap: {words}", "warning")

@@ -159,7 +159,6 @@ class ConsoleServer(Server):  # type: ignore[misc]  # it ships no types
 
 
 def _cells(number: Any) -> int:
-    """Return the width or height of a terminal. Raises ValueError."""
     if isinstance(number, int) and 0 < number <= _LARGEST:
         return number
     raise ValueError(f"{number} cells")

@@ -65,12 +65,7 @@ class Dispatcher(Handles):
                 return
             if line.display and action_id not in _BESIDE:
                 line.make_way()
-        if (
-            not about
-            and isinstance(screen, WaitingScreen)
-            and screen.lacks(action_id)
-            and screen.postpone(action_id, typed)
-        ):
+        if not about and isinstance(screen, WaitingScreen) and screen.postpone(action_id, typed):
             return
         now = self._situation(screen, about)
         if reason := why_not(action, now):
@@ -124,8 +119,7 @@ class Dispatcher(Handles):
                     return
                 screens.pop_screen()
             return
-        views = (where.goes_there for where in VIEWS if crumbs == (where.value,))
-        self.do(next(views, "nav.back"))
+        self.do(next((where.goes_there for where in VIEWS if crumbs == (where.value,)), "nav.back"))
 
     # dialogs are loaded when they are first wanted
 
@@ -153,17 +147,15 @@ class Dispatcher(Handles):
             else:
                 self._chosen(key)
 
-        screens = self._screens
         origins = sorted(self._live_state.origins.values(), key=lambda view: view.origin)
-        screens.push_screen(PaletteScreen(now, self._appearance.key_names, origins), chosen)
+        self._screens.push_screen(PaletteScreen(now, self._appearance.key_names, origins), chosen)
 
     @handles("focus.jump")
     def _open_jump(self) -> None:
         from tui_crawler.console.dialogs.jump import JumpScreen  # noqa: PLC0415
 
-        screens = self._screens
-        if (screen := screens.console_screen) is not None:
-            screens.push_screen(JumpScreen(screen, self._appearance.key_names), self._chosen)
+        if (screen := self._screens.console_screen) is not None:
+            self._screens.push_screen(JumpScreen(screen, self._appearance.key_names), self._chosen)
 
     @handles("help.keys")
     def _open_help(self, now: Situation) -> None:
@@ -175,6 +167,5 @@ class Dispatcher(Handles):
     def _open_pane_help(self, now: Situation) -> None:
         from tui_crawler.console.dialogs.pane_help import PaneHelpScreen  # noqa: PLC0415
 
-        screens = self._screens
-        if (screen := screens.console_screen) is not None:
-            screens.push_screen(PaneHelpScreen(screen, now, self._appearance.key_names))
+        if (screen := self._screens.console_screen) is not None:
+            self._screens.push_screen(PaneHelpScreen(screen, now, self._appearance.key_names))

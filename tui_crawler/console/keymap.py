@@ -13,7 +13,7 @@ from textual.keys import Keys
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ACTIONS
-from tui_crawler.console.keys import canonical, character_of, key_name, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, canonical, character_of, key_name
 
 NO_KEY = "none"
 """Written in place of a key: the action has none."""
@@ -40,8 +40,12 @@ class KeyMap:
 def read_keymap(written: Mapping[str, str]) -> KeyMap:
     """The key map of the configuration: action id -> keys, separated by commas."""
     problems: list[tuple[str, str]] = []
-    places, usual = known_keys()
     own: dict[str, tuple[str, ...]] = {}
+    places = {action.id: action.where or frozenset(Where) for action in ACTIONS}
+    usual = {action.id: canonical(action.keys) for action in ACTIONS}
+    for binding in TABLE_BINDINGS:
+        name = binding.id or ""
+        places[name], usual[name] = frozenset(Where), canonical(binding.key)
     for name, keys in written.items():
         if name not in places:
             problems.append((name, f"there is no action {name}"))
@@ -57,16 +61,6 @@ def is_key(key: str) -> bool:
     *modifiers, last = key.split("+")
     known = len(last) == 1 or last in _NAMED or key in _NAMED or character_of(last) is not None
     return known and set(modifiers) <= _MODIFIERS
-
-
-def known_keys() -> tuple[dict[str, frozenset[Where]], dict[str, tuple[str, ...]]]:
-    """Of every action, those of tables among them: where it exists, and its keys."""
-    places = {action.id: action.where or frozenset(Where) for action in ACTIONS}
-    usual = {action.id: canonical(action.keys) for action in ACTIONS}
-    for binding in table_keys():
-        name = binding.id or ""
-        places[name], usual[name] = frozenset(Where), canonical(binding.key)
-    return places, usual
 
 
 def _read_keys(name: str, keys: str, problems: list[tuple[str, str]]) -> tuple[str, ...] | None:

@@ -27,9 +27,8 @@ TABLE_BINDINGS = (
     Binding("v", "mark_range", "Mark to here", id="mark.range", show=False),
     Binding("asterisk", "mark_all", "Mark all", id="mark.all", show=False),
     Binding("ctrl+backslash", "mark_clear", "Clear marks", id="mark.clear", show=False),
-    Binding("enter", "open_row", "Open", id="nav.open", show=False),
 )
-"""The keys of a table: moving, marking, opening."""
+"""The keys of a table that only tables have: moving and marking."""
 
 OPENS_ENTRY = frozenset(
     {
@@ -126,16 +125,9 @@ def bindings_of(actions: Iterable[Action]) -> list[Binding]:
     `nav.open` has none: enter belongs to the table that has the focus.
     """
     return [
-        Binding(
-            action.keys or "no-key",
-            f"app.do('{action.id}')",
-            action.label,
-            show=False,
-            id=action.id,
-            priority=action.id in AT_ONCE,
-        )
-        for action in actions
-        if action.id != "nav.open"
+        Binding(one.keys or "no-key", f"app.do('{one.id}')", one.label, False, id=one.id, priority=one.id in AT_ONCE)
+        for one in actions
+        if one.id != "nav.open"
     ]
 
 
@@ -144,16 +136,10 @@ def only_at(where: Where) -> list[Binding]:
     return bindings_of(action for action in actions_at(where) if action.where)
 
 
-def table_keys() -> tuple[Binding, ...]:
-    """The keys of a table that only tables have: moving and marking."""
-    return tuple(one for one in TABLE_BINDINGS if one.id != "nav.open")
-
-
 _USUAL: Mapping[str, str] = {action.id: action.keys for action in ACTIONS} | {
     str(binding.id): binding.key for binding in TABLE_BINDINGS
 }
 _IN_WORDS = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
-
 
 FIRST: Mapping[Where, tuple[str, ...]] = {
     Where.origin: ("origin.toggle_pause", "origin.stop", "delay.up", "robots.view", "url.retry", "origin.retry_failed"),

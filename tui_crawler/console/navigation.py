@@ -58,10 +58,10 @@ class Navigation(Handles):
         is_view = where.view is not None and not place.values
         if is_view and where in self._views:
             return self._views[where]
-        needed = self._supplies[route.needs] if route.needs is not None else None
-        if route.needs is not None and needed is None:
+        needed = () if route.needs is None else (self._supplies[route.needs],)
+        if None in needed:
             return None
-        screen = route.load()(*(() if needed is None else (needed,)), *place.values)
+        screen = route.load()(*needed, *place.values)
         screen.place = place
         if is_view:
             self._views[where] = screen
@@ -75,7 +75,7 @@ class Navigation(Handles):
             case (Where.url | Where.why | Where.timeline, ("" | ()), *_):
                 return
             case (Where.why, str(url)):
-                self._go_to_why(url)
+                self._show_over(where, self._whole(url))
             case (Where.timeline, tuple(origins)):
                 self._show_over(where, origins[:_MOST_LANES])
             case (Where.logs, str(time)):
@@ -106,10 +106,10 @@ class Navigation(Handles):
         else:
             screens.push_screen(screen)
 
-    def _go_to_why(self, url: str) -> None:
+    def _whole(self, url: str) -> str:
         from tui_crawler.console.urls.cells import whole_url  # noqa: PLC0415  not before it is needed
 
-        self._show_over(Where.why, whole_url(url, self._live_state.origins))
+        return whole_url(url, self._live_state.origins)
 
     def _seek_time(self, time: str) -> None:
         from tui_crawler.console.logs.screen import LogsScreen  # noqa: PLC0415  not before it is needed
@@ -127,30 +127,21 @@ class Navigation(Handles):
     @_handles_views
     def _go_to_view(self, where: Where) -> None:
         """Goes to a numbered view, which lies right over the overview, in place of what lies there."""
-        screens = self._screens
-        kind = ROUTES[where].load()
+        screens, over = self._screens, where is not Where.overview
         while len(screens.screen_stack) > 1:
-            over = where is not Where.overview
-            if over and isinstance(screens.screen, kind):
+            if over and isinstance(screens.screen, ROUTES[where].load()):
                 return
             if over and len(screens.screen_stack) == 2 and isinstance(screens.screen, ConsoleScreen):
-                screens.switch_screen(self._view(where))
-                return
+                break
             screens.pop_screen()
-        if where is not Where.overview:
-            screens.push_screen(self._view(where))
-
-    def _view(self, where: Where) -> ConsoleScreen:
-        screen = self.screen_at(ScreenPlace(where))
-        assert screen is not None  # noqa: S101  a view needs nothing
-        return screen
+        if over and (screen := self.screen_at(ScreenPlace(where))) is not None:
+            (screens.push_screen if len(screens.screen_stack) == 1 else screens.switch_screen)(screen)
 
     @handles("nav.earlier", -1)
     @handles("nav.later", 1)
     def go_along(self, steps: int) -> None:
         """Goes so many places on (back if negative)."""
-        moved = self.trail.moved(steps)
-        if moved is None:
+        if (moved := self.trail.moved(steps)) is None:
             self._screens.tell("no", "the history ends here", "muted")
         else:
             self.trail = moved
@@ -164,7 +155,6 @@ class Navigation(Handles):
         self._return_to(self.trail.last)
 
     def _return_to(self, place: ScreenPlace | None) -> None:
-        """Closes what lies over the overview and makes the screen of a place again."""
         if place is None:
             return
         while len(self._screens.screen_stack) > 1:
@@ -204,11 +194,9 @@ class Navigation(Handles):
 
     @handles("url.open")
     def _open_url(self, url: str) -> None:
-        from tui_crawler.console.urls.cells import whole_url  # noqa: PLC0415  not before it is needed
-
         screen = self._screens.console_screen
         here = next(iter(screen.situation().urls), "") if screen is not None else ""
-        self.go_to(Where.url, whole_url(url, self._live_state.origins) or here)
+        self.go_to(Where.url, self._whole(url) or here)
 
     @handles("worker.open")
     def _open_worker(self, name: str) -> None:
@@ -226,7 +214,6 @@ class Navigation(Handles):
 
     @handles("log.goto")
     def _go_to_time(self, time: str) -> None:
-        """Shows the log at a time; a replay goes there."""
         if not self._replay_goes_to(time):
             self._go_to_view(Where.logs)
             self._seek_time(time)

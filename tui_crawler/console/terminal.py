@@ -45,11 +45,8 @@ class TerminalFile:
         `ascii_only`: no byte above 0x7F is written. `waited_ms` is how long the terminal has let its writer wait so
         far.
         """
-        self._file = file
-        self._encoding = "ascii" if ascii_only else "utf-8"
-        self.leaving = False
-        self.lost = False
-        self.waited_ms = 0
+        self._file, self._encoding = file, "ascii" if ascii_only else "utf-8"
+        self.leaving, self.lost, self.waited_ms = False, False, 0
         self._fd: int | None = None
         with suppress(OSError):
             self._fd = os.open(os.ttyname(terminal_fd), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
@@ -87,8 +84,7 @@ class TerminalFile:
         return self._file
 
     def _write_all(self, fd: int, data: bytes) -> None:
-        rest = memoryview(data)
-        waited = 0
+        rest, waited = memoryview(data), 0
         while rest:
             began = time.monotonic_ns()
             ready = select.select([], [fd], [], LOOK_S)[1]

@@ -52,11 +52,14 @@ def in_plain_characters(console: Console, reports: Iterable[RenderableType]) -> 
 
     The message of an error, and the lines of code and values around it, may hold any text that was crawled.
     """
-    return [Segments([_plain(piece) for piece in console.render(report) if not piece.is_control]) for report in reports]
-
-
-def _plain(piece: Segment) -> Segment:
-    return Segment("\n".join(safe(line, _LONGEST) for line in piece.text.split("\n")), piece.style)
+    return [
+        Segments(
+            Segment("\n".join(safe(line, _LONGEST) for line in piece.text.split("\n")), piece.style)
+            for piece in console.render(report)
+            if not piece.is_control
+        )
+        for report in reports
+    ]
 
 
 class TerminalApp(App[ReturnType]):
@@ -69,9 +72,8 @@ class TerminalApp(App[ReturnType]):
         locale."""
         self._themes: dict[tuple[str, Colours], Theme] = {}
         super().__init__(driver_class=patient_driver())
-        terminal = os.environ.get("TERM", "")
-        found = None if self.no_color or terminal.startswith("vt") else self.console.color_system
-        self.colours = Colours(found)
+        without = self.no_color or os.environ.get("TERM", "").startswith("vt")
+        self.colours = Colours(None if without else self.console.color_system)
         self.no_color = self.colours is Colours.none
         self.ascii_only = not has_utf8(os.environ)
         self.dots = dots_of(os.environ, not self.ascii_only)
@@ -146,8 +148,7 @@ class TerminalApp(App[ReturnType]):
         """Those of Textual, except its greys for NO_COLOR and its own idea of the 16 colours, and those that this
         terminal needs."""
         unwanted = (Monochrome, ANSIToTruecolor) if self.colours is Colours.sixteen else Monochrome
-        own = (one for one in super().get_line_filters() if not isinstance(one, unwanted))
-        return [*own, *self._shown_by]
+        return [*(one for one in super().get_line_filters() if not isinstance(one, unwanted)), *self._shown_by]
 
     def _print_error_renderables(self) -> None:
         """Textual prints what ended the app after the screen is gone; what was crawled may stand in it."""

@@ -98,6 +98,7 @@ class Relation(Generic[R]):
 
     `source` returns the record as it was read, for copies and exports; None: they have the texts that are shown. `json`
     names the attributes of a JSON document. `text` are the columns of the command line, some by their ids in `columns`.
+    Without these, both have the columns.
     """
 
     columns: tuple[Column[R, Any], ...]
@@ -115,9 +116,10 @@ class Relation(Generic[R]):
     def text_columns(self) -> tuple[Column[R, Any], ...]:
         """The columns that the command line prints."""
         known = {column.id: column for column in self.columns}
-        return tuple(known[one] if isinstance(one, str) else one for one in self.text)
+        return tuple(known[one] if isinstance(one, str) else one for one in self.text or self.columns)
 
     def documents(self, records: Iterable[R]) -> Iterable[dict[str, object]]:
         """Return records as members of a JSON document."""
-        names = self.json.split()
-        return ({name: getattr(record, name) for name in names} for record in records)
+        if names := self.json.split():
+            return ({name: getattr(record, name) for name in names} for record in records)
+        return ({column.id: column.value_of(record) for column in self.columns} for record in records)

@@ -35,7 +35,6 @@ class AddScreen(Dialog):
         self.seeds = Seeds()
 
     def compose(self) -> ComposeResult:
-        """A field for many lines, what it would do, and the buttons."""
         with dialog_box("Add seeds", "one URL per line · ctrl+s adds · esc leaves", "wide"):
             yield PlainArea(self._text, id="seeds", compact=True, tab_behavior="focus", placeholder="https://…")
             yield Lines(id="seeds-preview")

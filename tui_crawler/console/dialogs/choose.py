@@ -95,7 +95,6 @@ class ColumnsScreen(ChooseScreen):
         self.query_one(CrawlTable).mark_keys(self._chosen)
 
     def action_shift(self, by: int) -> None:
-        """Moves the column under the cursor up or down."""
         table, rows = self.query_one(CrawlTable), self._options
         here = table.cursor_index
         goal = here + by
@@ -200,7 +199,6 @@ class CopyScreen(Dialog):
             self.app.post_message(events.Key(event.key, event.character))
 
     def action_choose(self, name: str) -> None:
-        """Gives what a key means; nothing where it is not offered."""
         if name in {one[1] for one in self._options}:
             self.dismiss(name)
 
@@ -245,6 +243,5 @@ class PivotScreen(Dialog):
         self.dismiss(event.key)
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
-        """Orders by the column that was clicked; a second click turns the order round."""
         event.stop()
         event.table.toggle_order(event.column_id)

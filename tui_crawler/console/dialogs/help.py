@@ -10,7 +10,7 @@ from textual.binding import Binding
 from tui_crawler.console.action import Action, Situation, Topic, Where, why_not
 from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
-from tui_crawler.console.keys import KeyNames, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column
@@ -77,8 +77,7 @@ class HelpScreen(SearchDialog):
     def _choose(self, key: object) -> None:
         """Does it; of what cannot be done now it says why."""
         super()._choose(key)
-        entry = next((one for one in self._entries if one.key == key), None)
-        if entry is not None and not entry.possible and entry.refusal:
+        if (entry := self._entry(key)) is not None and not entry.possible and entry.refusal:
             self.console.tell("no", entry.refusal, "muted")
 
 
@@ -95,7 +94,7 @@ def help_entries(situation: Situation, keymap: KeyMap | None) -> list[SearchEntr
             if action.group is group
         ]
         if group is Topic.move:
-            entries += [_table_entry(one, names, changed=one.id in own) for one in table_keys()]
+            entries += [_table_entry(one, names, changed=one.id in own) for one in TABLE_BINDINGS]
     return [*entries, *_problem_entries(keymap), *_legend_entries()]
 
 
@@ -166,7 +165,6 @@ def _table_entry(binding: Binding, names: KeyNames, *, changed: bool) -> SearchE
 
 
 def _heading(text: str, *, first: bool = False) -> list[SearchEntry]:
-    """What begins a group, with a blank line before it but for the first one."""
     heading = SearchEntry(f"group {text}", (Styled(text, "accent bold"),), "", possible=False)
     return [heading] if first else [SearchEntry(f"before {text}", ("",), "", possible=False), heading]
 

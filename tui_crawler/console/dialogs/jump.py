@@ -56,39 +56,29 @@ def targets_of(screen: ConsoleScreen, key_names: KeyNames) -> list[Target]:
     names = Counter(pane_name(pane) for pane in panes_of(screen))
     for letter, pane in zip(LETTERS, panes_of(screen), strict=False):
         short = pane_name(pane)
-        name = short if names[short] == 1 else pane_name(pane, whole=True)
-        region = _visible(screen, pane)
-        panes.append(Target(letter, name if region else f"{name}{_way(screen, pane)}", pane, region))
-    tabs = [
-        Target(key, "", action_id, region)
-        for bar in screen.query(TabBar)
-        for action_id, region in bar.places()
+        way, region = _place(screen, pane)
+        panes.append(Target(letter, (short if names[short] == 1 else pane_name(pane, whole=True)) + way, pane, region))
+    tabs = [(action_id, "", region) for bar in screen.query(TabBar) for action_id, region in bar.places()]
+    views = [(where.goes_there, view.label, None) for where, view in VIEWS.items()]
+    keyed = [
+        Target(key, name, action_id, region)
+        for action_id, name, region in (*tabs, *views)
         for key in canonical(key_names.written(action_id))[:1]
     ]
-    views = [
-        Target(key, view.label, where.goes_there)
-        for where, view in VIEWS.items()
-        for key in canonical(key_names.written(where.goes_there))[:1]
-    ]
-    return [*panes, *tabs, *views]
+    return [*panes, *keyed]
 
 
-def _visible(screen: ConsoleScreen, pane: Widget) -> Region | None:
-    """The part of a pane that is on the screen; None when it is behind another one, scrolled out, or under the box."""
+def _place(screen: ConsoleScreen, pane: Widget) -> tuple[str, Region | None]:
+    """The part of a pane that is on the screen. Of one that is behind another one, scrolled out, or under the box:
+    whether it is further down or up, and None."""
     try:
-        region = screen.find_widget(pane).visible_region
+        found = screen.find_widget(pane)
     except NoWidget:
-        return None
-    return region if region.area and region.y < screen.size.height - _BOX_LINES else None
-
-
-def _way(screen: ConsoleScreen, pane: Widget) -> str:
-    try:
-        y = screen.find_widget(pane).region.y
-    except NoWidget:
-        return ""
-    body = screen.query_one("#body").region
-    return f" {DESCENDING}" if y >= body.bottom - 1 else f" {ASCENDING}" if y < body.y else ""
+        return "", None
+    seen, y, body = found.visible_region, found.region.y, screen.query_one("#body").region
+    if seen.area and seen.y < screen.size.height - _BOX_LINES:
+        return "", seen
+    return f" {DESCENDING}" if y >= body.bottom - 1 else f" {ASCENDING}" if y < body.y else "", None
 
 
 class JumpLabel(Lines, can_focus=False):
@@ -133,18 +123,16 @@ class JumpBox(Lines, can_focus=False):
         self.display = False
         self.border_title = Content("Jump")
         self.border_subtitle = Content(_HINT)
-        self._targets: tuple[Target, ...] = ()
         self._zones: list[tuple[int, int, int, Target]] = []
 
     def place(self, screen: Size, targets: Sequence[Target]) -> Region:
         """Takes its place above the footer, and chooses how many of the targets stand in a line. Gives that place."""
-        self._targets = tuple(targets)
         room = max(10, screen.width - 6)
         lines: list[Line] = []
         self._zones = []
         row: list[Styled] = []
         x = 0
-        for target in self._targets:
+        for target in targets:
             words = [Styled(f"{key_name(target.key)} ", "accent bold"), Styled(target.name)]
             width = width_of(tuple(words))
             if x and x + len(_GAP) + width > room:
@@ -217,10 +205,8 @@ class JumpScreen(Dialog):
             label.place(size, box)
 
     def on_key(self, event: events.Key) -> None:
-        """Jumps to the target of a key; other keys do nothing."""
-        names = {event.key, event.character or "", event.key.lower() if len(event.key) == 1 else ""}
-        exact = next((one for one in self._targets if one.key == event.key), None)
-        found = exact or next((one for one in self._targets if one.key in names), None)
-        if found is not None:
+        names = (event.key, event.character, event.key.lower() if len(event.key) == 1 else None)
+        found = [one for name in names for one in self._targets if one.key == name]
+        if found:
             event.stop()
-            self.dismiss(found.goal)
+            self.dismiss(found[0].goal)

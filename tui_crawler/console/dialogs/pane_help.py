@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 
 from tui_crawler.console.action import Situation, why_not
 from tui_crawler.console.actions import actions_at
-from tui_crawler.console.keys import KeyNames, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
@@ -110,7 +110,7 @@ def pane_lines(pane: Widget, folder: str, situation: Situation, names: KeyNames)
             words = f"— {reason}. {action.help}" if reason else action.help
             lines.append(_key(" ".join(keys), words, dim=bool(reason)))
     if isinstance(pane, CrawlTable):
-        held = ((names.of(str(binding.id)), binding.description) for binding in table_keys())
+        held = ((names.of(str(binding.id)), binding.description) for binding in TABLE_BINDINGS)
         lines += [_key(" ".join(keys), words) for keys, words in held if keys]
     else:
         lines.append(_key("↑ ↓ PgUp PgDn", "Scroll, when there is more than fits"))

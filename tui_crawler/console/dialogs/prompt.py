@@ -119,7 +119,6 @@ class Prompt:
         return self._key_names.said("{help.keys} lists them")
 
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
-        """What is known to stand after the word of an action."""
         match action.takes:
             case Takes.worker:
                 return tuple(dict.fromkeys(one.name for one in self._live.workers))
@@ -162,7 +161,6 @@ def _table(screen: ConsoleScreen) -> CrawlTable | None:
 
 
 def _fitting(fragment: str, words: Iterable[str]) -> tuple[str, ...]:
-    """The words that begin so; of origins and URLs also those whose host does."""
     low = fragment.casefold()
     return tuple(one for one in words if any(form.startswith(low) for form in _forms(one)))
 

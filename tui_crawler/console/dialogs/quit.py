@@ -65,7 +65,6 @@ class AskQuitScreen(Dialog):
         self.dismiss(DETACH if event.button.id == "detach" else event.button.id == "quit")
 
     def action_detach(self) -> None:
-        """Gives the answer, if it is one that was offered."""
         if self._detachable:
             self.dismiss(DETACH)
 
@@ -84,7 +83,6 @@ class QuitScreen(Dialog):
         self._force_end, self._leave_crawling = force, detach
 
     def compose(self) -> ComposeResult:
-        """A line that counts down, and what a second key does."""
         more = "   d: detach and keep crawling" if self._leave_crawling is not None else ""
         with dialog_box("Finishing"):
             yield Static("", id="countdown", markup=False)

@@ -123,9 +123,8 @@ class SearchDialog(Dialog):
         self._tell(event.key)
 
     def action_move(self, rows: int) -> None:
-        table = self.query_one(CrawlTable)
-        table.action_move_rows(rows)
-        self._leave_headings(1 if rows > 0 else -1)
+        self.query_one(CrawlTable).action_move_rows(rows)
+        self._leave_headings(rows)
         self._leave_headings(1)
 
     def action_page(self, pages: int) -> None:
@@ -133,11 +132,7 @@ class SearchDialog(Dialog):
 
     def _filter(self, text: str) -> None:
         needles = text.casefold().split()
-        kept = [
-            one
-            for one in self._entries
-            if not needles or (one.words and all(needle in one.words.casefold() for needle in needles))
-        ]
+        kept = [one for one in self._entries if all(needle in one.words.casefold() for needle in needles)]
         table = self.query_one(CrawlTable)
         table.fill(kept, Present(), cursor="first")
         self._leave_headings(1)
@@ -152,7 +147,7 @@ class SearchDialog(Dialog):
 
     def _tell(self, key: object) -> None:
         """Shows what belongs to an entry, and the notes, in as many lines whichever entry it is."""
-        entry = next((one for one in self._entries if one.key == key), None)
+        entry = self._entry(key)
         roomy = self.app.size.height >= ROOMY
         notes = self._notes if roomy else self._notes[-1:]
         pane = self.query_one("#notes", Lines)
@@ -169,9 +164,11 @@ class SearchDialog(Dialog):
         pane.styles.height = sum(_height(line, width) for line in shown)
         pane.show(shown)
 
+    def _entry(self, key: object) -> SearchEntry | None:
+        return next((one for one in self._entries if one.key == key), None)
+
     def _choose(self, key: object) -> None:
-        entry = next((one for one in self._entries if one.key == key), None)
-        if entry is not None and entry.possible:
+        if (entry := self._entry(key)) is not None and entry.possible:
             self.dismiss(entry.key)
 
 

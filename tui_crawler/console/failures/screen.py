@@ -61,7 +61,7 @@ class GroupList(AnyReading):
         """What is read for it: the more was counted last, the less often."""
         count = self._counted.count if self._counted is not None else FailureCount((), 0, 0)
         limit = queries.FIRST_PAGES if count.failed <= queries.FIRST_PAGES else queries.MOST_PAGES
-        return (queries.failure_groups(self.by, self._asked, count.looked_at, self._table.plain_words, limit),)
+        return (queries.failure_groups(self.by, self._asked, count.looked_at, self._table.parsed.plain, limit),)
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
         (ask,) = self.asks(frozen=frozen)
@@ -87,7 +87,7 @@ class GroupList(AnyReading):
         """Rows keep their places for a while after the last key, too (docs/console.md, refresh policy)."""
         self._counted = counted
         if len(counted.count.groups) <= queries.FIRST_PAGES:
-            self._before[self.by, self._table.plain_words] = counted
+            self._before[self.by, self._table.parsed.plain] = counted
         console = self._screen.console
         self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
         self._table.fill(counted.count.groups, present(console.clock), still=console.idle_ms() < STILL_MS)
@@ -101,7 +101,7 @@ class GroupList(AnyReading):
         self._counted = self._held = None
         self._table.await_rows()
         self._table.set_relation(rows.groups_by(by))
-        if (before := self._before.get((by, self._table.plain_words))) is not None:
+        if (before := self._before.get((by, self._table.parsed.plain))) is not None:
             self._show(before)
 
     @property
@@ -126,7 +126,7 @@ class GroupList(AnyReading):
         group = self.current
         row = self._table.row(group.key) if group is not None else None
         by_pages = group is not None and group.found > 0 and row is not None and not self._table.says(row)
-        return self._table.plain_words if by_pages else ()
+        return self._table.parsed.plain if by_pages else ()
 
     def title_words(self) -> tuple[str, str]:
         """What was counted by what; and of when it is, where that is not done again by itself."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from textual import events
 from textual.geometry import Region, Size
@@ -24,9 +25,8 @@ class Bar(Lines, can_focus=False):
     def lines_for(self, size: Size) -> Sequence[Line]:
         """What is shown at this size."""
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         self.lay_out()
-        super().on_resize(event)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paints; the first time, what fits is chosen only now."""
@@ -60,24 +60,22 @@ class FooterBar(Bar, can_focus=False):
     """The last line of the screen: where one is, and the keys that matter here. A click does what the key does, or goes
     back to a place above."""
 
+    @dataclass
     class Pressed(Message):
         """A key was clicked."""
 
-        def __init__(self, action_id: str) -> None:
-            super().__init__()
-            self.action_id = action_id
+        action_id: str
 
+    @dataclass
     class CrumbPressed(Message):
         """A place above this one was clicked: that of the first `depth` crumbs."""
 
-        def __init__(self, depth: int) -> None:
-            super().__init__()
-            self.depth = depth
+        depth: int
 
     def __init__(self) -> None:
         super().__init__(id="footer")
-        self._crumbs: tuple[str, ...] = ()
-        self._keys: tuple[tuple[str, str, str], ...] = ()
+        self._crumbs: Sequence[str] = ()
+        self._keys: Sequence[tuple[str, str, str]] = ()
         self._zones: tuple[Zone, ...] = ()
 
     def tell(self, crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]]) -> None:
@@ -92,7 +90,6 @@ class FooterBar(Bar, can_focus=False):
         return (line,)
 
     def on_click(self, event: events.Click) -> None:
-        """Does what the key under the pointer does, or goes to the place that is named there."""
         offset = event.get_content_offset(self)
         for zone in self._zones:
             if offset is not None and zone.start <= offset.x < zone.end:

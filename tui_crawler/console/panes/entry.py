@@ -84,12 +84,12 @@ class EntryLine(Vertical):
     `use` says what the text is for.
     """
 
+    @dataclass
     class Used(Message):
         """Enter or (`text` None) esc was pressed; the line is closed, unless what is typed may be wrong."""
 
-        def __init__(self, use: EntryUse, text: str | None) -> None:
-            super().__init__()
-            self.use, self.text = use, text
+        use: EntryUse
+        text: str | None
 
     class Changed(Used):
         """The text changed."""
@@ -106,12 +106,12 @@ class EntryLine(Vertical):
         self._before: tuple[str, ...] = ()
         self._back = 0  # so many texts back in them
         self._draft = ""  # what stood here before one of them did
-        self._offers = Lines(id="entry-offers")
+        self._offers = Lines(id="entry-offers", still=True)
+        self._offers.display = False
         self._label = Static("", id="entry-label", markup=False)
         self._box = _Box(id="entry-input", compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
-        """What it may become, above a label and an input of one line."""
         yield self._offers
         with Horizontal(id="entry-line"):
             yield self._label
@@ -119,11 +119,8 @@ class EntryLine(Vertical):
 
     def on_mount(self) -> None:
         """Watches where the focus goes; not when the screen was closed before what is in here came."""
-        if not self.children:
-            return
-        self._offers.can_focus = False
-        self._offers.display = False
-        self.watch(self.screen, "focused", self._focus_went, init=False)
+        if self.children:
+            self.watch(self.screen, "focused", self._focus_went, init=False)
 
     def open(
         self,
@@ -139,20 +136,15 @@ class EntryLine(Vertical):
         box = self._box
         if self.screen.focused is not box:
             self.came_from = self.screen.focused
-        self.use = use
-        self.display = True
+        self.use, self.display, self._complete = use, True, complete
         self._label.update(safe(label, _LONGEST_LABEL))
-        with box.prevent(Input.Changed):
-            box.value = text
         box.placeholder = hint
-        box.cursor_position = len(text)
+        self._offers.display = complete is not None
+        self._write(text)
         if text and use.replaced:
             box.action_select_all()  # what is typed begins another one
-        self._complete, self._choice = complete, None
         box.suggester = None if complete is None else _Ghost(complete)
         self._before, self._back, self._draft = tuple(before), 0, text
-        self._offers.display = complete is not None
-        self._offer()
         self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
 
     def serves(self, use: EntryUse) -> bool:
@@ -171,12 +163,9 @@ class EntryLine(Vertical):
 
     def close(self) -> None:
         """Hides the line; the focus goes back to where it was."""
-        if not self.display:
-            return
-        self.display = False
-        if self.screen.focused is self._box:
-            before = self.came_from
-            if before is not None and before.is_attached and before.focusable:
+        was_open, self.display = self.display, False
+        if was_open and self.screen.focused is self._box:
+            if (before := self.came_from) is not None and before.is_attached and before.focusable:
                 self.screen.set_focus(before)
             else:
                 self._focus_main()
@@ -222,12 +211,10 @@ class EntryLine(Vertical):
     def _recall(self, step: int) -> None:
         """Goes back (1) or on (-1) in what was typed before; beyond the newest stands what was begun."""
         back = min(max(self._back + step, 0), len(self._before))
-        if back == self._back:
-            return
-        if self._back == 0:
-            self._draft = self.text
-        self._back = back
-        self._write(self._before[-back] if back else self._draft)
+        if back != self._back:
+            self._draft = self._draft if self._back else self.text
+            self._back = back
+            self._write(self._before[-back] if back else self._draft)
 
     def _focus_went(self, focused: Widget | None) -> None:
         """Nothing is left behind when something else takes the focus; a terminal that lost it leaves none (None)."""
@@ -241,8 +228,7 @@ class EntryLine(Vertical):
         from tui_crawler.console.dialogs.completion import choose  # noqa: PLC0415  not before the first paint
 
         offered = complete(self.text)
-        choice = choose(offered, self.text[offered.start :], step)
-        if choice is not None:
+        if (choice := choose(offered, self.text[offered.start :], step)) is not None:
             self._put_in(choice)
         if len(offered.words) == 1 and complete(f"{self.text} ").words:
             self._write(f"{self.text} ")

@@ -61,7 +61,7 @@ def footer_line(
         zones.append(Zone(x, end, action_id))
         parts += [Styled(key, "accent bold"), Styled(f" {label}", "muted"), Styled("  ")]
         x = end + 2
-    return tuple(parts[:-1]) if shown else tuple(parts), tuple(zones)
+    return tuple(parts[:-1] if shown else parts), tuple(zones)
 
 
 def _place(crumbs: Sequence[str], room: int) -> tuple[str, list[Zone]]:

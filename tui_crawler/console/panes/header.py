@@ -6,7 +6,9 @@ zero, and which of them there is room for depends on the width of the screen and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -87,17 +89,10 @@ def fit_chips(
         if whole.width - one.width <= room:
             kept[place] = whole
             room -= whole.width - one.width
-    at_left, at_right = ([kept[side, at] for at in range(len(sides[side])) if (side, at) in kept] for side in (0, 1))
-    return _joined(at_left, gap), _joined(at_right, gap)
-
-
-def _joined(chips: Sequence[Chip], gap: int) -> tuple[Styled, ...]:
-    parts: list[Styled] = []
-    for one in chips:
-        if parts:
-            parts.append(Styled(" " * gap))
-        parts.extend(one.parts)
-    return tuple(parts)
+    shown: tuple[list[Styled], list[Styled]] = [], []
+    for (side, _), one in sorted(kept.items(), key=itemgetter(0)):
+        shown[side].extend((*((Styled(" " * gap),) if shown[side] else ()), *one.parts))
+    return tuple(shown[0]), tuple(shown[1])
 
 
 _LINE, _SHORT_LINE = 24, 12
@@ -168,10 +163,8 @@ def counted_now(state: HeaderState) -> Mapping[str, int]:
 def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
     """The header in `width` cells: two lines if `tall`, else one with what matters most."""
     if tall:
-        return [
-            Split(*fit_chips(_who(state), _pace(state), width)),
-            Split(*fit_chips(_health(state), _refresh(state, watching=""), width)),
-        ]
+        sides = (_who(state), _pace(state)), (_health(state), _refresh(state, watching=""))
+        return [Split(*fit_chips(left, right, width)) for left, right in sides]
     broken, mark = state.broken, state.engine
     engine = chip(mark.label if broken else mark.glyph, mark.role, 0 if broken else 15)
     return [Split(*fit_chips([engine, *_who(state, _SHORTEST_NAME)], [*_pace(state), *_refresh(state)], width))]
@@ -179,12 +172,10 @@ def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
 
 def share(totals: TotalsView) -> Mapping[Group, int]:
     """How many attempts of the run ended in each group of exit codes."""
-    sums: dict[Group, int] = {}
+    sums = Counter[Group]()
     for name, number in totals.exit_codes:
-        code = ExitCode.__members__.get(name)
-        if code is not None:
-            group = DISPOSITIONS[code].group
-            sums[group] = sums.get(group, 0) + number
+        if (code := ExitCode.__members__.get(name)) is not None:
+            sums[DISPOSITIONS[code].group] += number
     return sums
 
 
@@ -242,7 +233,7 @@ def _health(state: HeaderState) -> list[Chip]:
     line = Styled(sparkline(state.line, _LINE), "active", short=sparkline(state.line, _SHORT_LINE))
     chips = [*_engine(state, 10), Chip((line,), 20)]
     sums = {} if state.totals is None else share(state.totals)
-    numbers = [sum(sums.get(group, 0) for group in members) for _, members, _, _ in _SHARES]
+    numbers = [sum(sums.get(group, 0) for group in groups) for _, groups, _, _ in _SHARES]
     asked = max(state.run.requests if state.run is not None else 0, sum(numbers))
     for (label, _, role, priority), number in zip(_SHARES, numbers, strict=True):
         shown = Styled(_share(number, asked), role if number else "faint")
@@ -269,8 +260,7 @@ def _number(number: int | None, role: str = "") -> Styled:
 def _failed(state: HeaderState) -> Styled:
     """The failed pages, the sum of the column FAIL; their share of all pages only where it is called that of pages:
     beside it shares are those of turns."""
-    totals = state.totals
-    if totals is None:
+    if (totals := state.totals) is None:
         return _number(None)
     number = _number(totals.failed, "warning" if totals.failed else "")
     share = _share(totals.failed, totals.done + totals.failed)
@@ -300,7 +290,7 @@ def _refresh(state: HeaderState, watching: str = "watching") -> list[Chip]:
         chips.append(Chip((Styled(f"{short} {took:>7}", "faint", short=short),), 55))
     if state.idle:
         return chips
-    limit, where = "", ""
-    if state.eta is not None and state.eta.limit in _LIMITS:
-        limit, where = f"by {state.eta.limit.value}", host_of(state.eta.origin) if state.eta.origin else ""
+    eta = state.eta if state.eta is not None and state.eta.limit in _LIMITS else None
+    where = host_of(eta.origin) if eta is not None and eta.origin else ""
+    limit = f"by {eta.limit.value}" if eta is not None else ""
     return [*chips, chip(fit(safe(where), _LINE, "right"), "faint", 56), chip(limit.rjust(11), "muted", 21)]

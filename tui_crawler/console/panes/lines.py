@@ -119,11 +119,10 @@ class Lines(ScrollView):
             self._measure()  # a scroll bar that comes or goes leaves another width: also for the line being painted
 
     def _style(self, role: str) -> Style:
-        kept = self._roles.get(role)
-        if kept is None:
+        if role not in self._roles:
             named = role_styles(self.app.theme_variables, self.app.current_theme.dark)
-            kept = self._roles[role] = style_of(role, named)
-        return kept
+            self._roles[role] = style_of(role, named)
+        return self._roles[role]
 
 
 class FactsPane(Lines):
@@ -153,20 +152,15 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
     """The pieces of a line in `width` terminal cells, safe and clipped; more than one list when it is wrapped."""
     match line:
         case Split(left=left, right=right):
-            end = min(width_of(right), width)
-            room = max(0, width - end - (1 if end else 0))
-            gap = [(" ", "")] if width - room - end > 0 else []
-            return [[*lay_out(left, room, "left"), *gap, *lay_out(right, end, "right")]]
+            return [_split(left, right, width, min(width_of(right), width))]
         case Paragraph(text=text, role=role, indent=indent, most=most):
             wrapped = _wrap(text, width, most, indent)
             return [lay_out(Styled(piece, role), width, "left") for piece in wrapped]
         case HangingText(head=head, width=wanted, text=text, role=role, tail=tail) if tail:
             before = min(wanted, width)
-            end = min(width_of(tail), (width - before) // 2)
-            room = max(0, width - before - end - 1)
-            gap = [(" ", "")] if width - before - end - room > 0 else []
-            after = lay_out(Styled(tail, "muted"), end, "right")
-            return [[*lay_out(head, before, "left"), *lay_out(Styled(text, role), room, "left"), *gap, *after]]
+            rest = width - before
+            shown = _split(Styled(text, role), Styled(tail, "muted"), rest, min(width_of(tail), rest // 2))
+            return [[*lay_out(head, before, "left"), *shown]]
         case HangingText(head=head, width=wanted, text=text, role=role, most=most):
             before = min(wanted, width)
             room = width - before
@@ -180,6 +174,13 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
             return [lay_out(row, width, "left") for row in _flow(line, width)]
         case _:
             return [lay_out(line, width, "left")]
+
+
+def _split(left: Cell, right: Cell, width: int, end: int) -> list[Piece]:
+    """What is at the left edge, and in the last `end` cells what is at the right one, with a space between them."""
+    room = max(0, width - end - bool(end))
+    gap = [(" ", "")] if width - room - end > 0 else []
+    return [*lay_out(left, room, "left"), *gap, *lay_out(right, end, "right")]
 
 
 def _flow(line: Flow, width: int) -> list[Cell]:

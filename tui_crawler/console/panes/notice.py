@@ -56,11 +56,8 @@ def add_trouble(troubles: tuple[ReportedError, ...], at: int, text: str) -> tupl
 
 def add_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ...]:
     """The notices after another one: one of the same kind is replaced, and counted when it says the same."""
-    for old in notices:
-        if old.kind == notice.kind:
-            times = old.times + 1 if old.text == notice.text else 1
-            notice = replace(notice, times=times)
-    return (*(old for old in notices if old.kind != notice.kind), notice)[-MOST:]
+    times = sum(old.times for old in notices if (old.kind, old.text) == (notice.kind, notice.text))
+    return (*(old for old in notices if old.kind != notice.kind), replace(notice, times=times + 1))[-MOST:]
 
 
 def rows_of(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
@@ -68,8 +65,7 @@ def rows_of(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...]
 
     Where one line is not enough, what is told elsewhere too is left out, then what is muted, unless it is the newest.
     """
-    rows = _packed(notices, width)
-    if len(rows) > 1:
+    if len(rows := _packed(notices, width)) > 1:
         notices = tuple(notice for notice in notices if notice.kind not in _ASIDES)
         rows = _packed(notices, width)
     if len(rows) > 1:
@@ -89,13 +85,13 @@ def one_row(notices: tuple[Notice, ...], width: int) -> tuple[Notice, ...]:
 
 
 def _packed(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
-    rows: list[list[Notice]] = []
+    rows: list[tuple[Notice, ...]] = []
     room = 0
     for notice in notices:
         wanted = width_of(notice.label) + GAP
         if not rows or wanted - 2 > room:
-            rows.append([])
+            rows.append(())
             room = width
-        rows[-1].append(notice)
+        rows[-1] += (notice,)
         room -= wanted
-    return tuple(tuple(row) for row in rows)
+    return tuple(rows)

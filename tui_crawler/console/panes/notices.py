@@ -41,11 +41,7 @@ class NoticeBox(Lines, can_focus=False):
         shows none."""
         self._place(size)
         if self.display:
-            self.call_after_refresh(self._place_again)
-
-    def _place_again(self) -> None:
-        if self.is_attached:
-            self._place(self.screen.size)
+            self.call_after_refresh(lambda: self._place(self.screen.size) if self.is_attached else None)
 
     def _place(self, size: Size) -> None:
         self.display = bool(self._notices) and not self.screen.has_class("-tiny")
@@ -71,7 +67,7 @@ class NoticeBox(Lines, can_focus=False):
             pane
             for body in self.screen.query("#body")
             for pane in body.query(".pane")
-            if pane.region and body.region.y <= pane.region.y < body.region.bottom
+            if pane.region and pane.region.y in body.region.line_range
         ]
         return max(panes, key=lambda one: one.region.y, default=None)
 

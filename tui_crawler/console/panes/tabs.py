@@ -27,12 +27,11 @@ class Tab:
 class TabBar(Lines, can_focus=False):
     """The tab that is open has a mark before its name."""
 
+    @dataclass
     class Pressed(Message):
         """A tab was clicked."""
 
-        def __init__(self, action_id: str) -> None:
-            super().__init__()
-            self.action_id = action_id
+        action_id: str
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -45,14 +44,12 @@ class TabBar(Lines, can_focus=False):
         self._tabs, self._current = tuple(tabs), current
         self._arrange()
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         self._arrange()
-        super().on_resize(event)
 
     def _arrange(self) -> None:
         parts: list[Styled] = []
-        zones = []
-        at = 0
+        zones, at = [], 0
         notes = sum(len(tab.note) + len(tab.name) + 7 for tab in self._tabs) <= self.size.width
         for tab in self._tabs:
             is_open = tab.action_id == self._current
@@ -72,10 +69,9 @@ class TabBar(Lines, can_focus=False):
 
     def places(self) -> list[tuple[str, Region]]:
         """The action id of each tab, and where it stands on the screen; nothing while the line is not shown."""
-        if not self.region.area:
-            return []
         x, y = self.content_region.offset
-        return [(action_id, Region(x + start, y, end - start, 1)) for start, end, action_id in self._zones]
+        zones = self._zones if self.region.area else ()
+        return [(action_id, Region(x + start, y, end - start, 1)) for start, end, action_id in zones]
 
     def on_click(self, event: events.Click) -> None:
         for start, end, action_id in self._zones:

@@ -104,16 +104,20 @@ class Zoom:
         name, level = zooms.get(view, ("", NORMAL))
         pane = next((pane for pane in panes_of(self._screen) if pane.id == name), None)
         if pane is not None and self.level == NORMAL:
-            self._areas = self._measure()
+            self._begin(pane)
             self._screen.set_focus(pane)
-            self._pane = pane
             self._set(level)
+
+    def _begin(self, pane: Widget | None) -> None:
+        """Notes the pane, and how large all are before one is enlarged."""
+        whole = max(1, self._screen.query_one("#body").outer_size.area)
+        self._pane = pane
+        self._areas = {one: one.outer_size.area / whole for one in panes_of(self._screen)}
 
     def grow(self) -> None:
         """Enlarges the pane that has the focus by a step. One that has half of the body anyway gets all of it."""
         if self.level == NORMAL:
-            self._pane = self._focused_pane()
-            self._areas = self._measure()
+            self._begin(self._focused_pane())
         if self._pane is not None and self.level < FULL:
             self._set(HALF if self.level == NORMAL and not self._is_large(self._pane) else FULL)
             self._note()
@@ -126,18 +130,15 @@ class Zoom:
 
     def cycle(self, pane: Widget) -> None:
         """Enlarges a pane by a step, or puts it back when it is as large as can be."""
-        if self.level == FULL and pane is self._pane:
-            self.leave()
-        else:
-            self.grow()
+        (self.leave if self.level == FULL and pane is self._pane else self.grow)()
 
     def leave(self) -> bool:
         """Everything as it was; False when nothing is enlarged."""
-        enlarged = self.level != NORMAL
+        if self.level == NORMAL:
+            return False
         self._set(NORMAL)
-        if enlarged:
-            self._note()
-        return enlarged
+        self._note()
+        return True
 
     def follow(self, focused: Widget | None) -> None:
         """Another widget got the focus: the zoom goes with it if it is a pane."""
@@ -150,10 +151,9 @@ class Zoom:
 
     def _note(self) -> None:
         zooms, view = self._kept()
+        zooms.pop(view, None)
         if self._pane is not None and self._pane.id and self.level != NORMAL:
             zooms[view] = (self._pane.id, self.level)
-        else:
-            zooms.pop(view, None)
 
     def mark_title(self) -> None:
         """Puts the word back into the title of the enlarged pane if that was written anew without it.
@@ -174,8 +174,8 @@ class Zoom:
         pane, self.level = self._pane, level
         if pane is None:
             return
-        pane.set_class(level == HALF, _CLASSES[HALF])
-        pane.set_class(level == FULL, _CLASSES[FULL])
+        for one, name in _CLASSES.items():
+            pane.set_class(level == one, name)
         _write_word(pane, WORDS.get(level, ""))
         if level == NORMAL:
             self._pane = None
@@ -191,20 +191,9 @@ class Zoom:
 
     def _path(self, pane: Widget) -> list[tuple[Widget, Widget]]:
         """Each container from the body down to the pane, with its child on that way."""
-        path: list[tuple[Widget, Widget]] = []
-        child = pane
-        for node in pane.ancestors:
-            if not isinstance(node, Widget):
-                break
-            path.insert(0, (node, child))
-            if node.id == "body":
-                return path
-            child = node
-        return []
-
-    def _measure(self) -> dict[Widget, float]:
-        whole = max(1, self._screen.query_one("#body").outer_size.area)
-        return {pane: pane.outer_size.area / whole for pane in panes_of(self._screen)}
+        nodes = [node for node in pane.ancestors_with_self if isinstance(node, Widget)]
+        body = next((at for at, node in enumerate(nodes) if node.id == "body"), 0)
+        return [(nodes[at], nodes[at - 1]) for at in range(body, 0, -1)]
 
     def _is_large(self, pane: Widget) -> bool:
         return self._areas.get(pane, 0) >= _LARGE

@@ -66,8 +66,13 @@ class Poller:
     def run(self) -> None:
         """Reads until closed. Blocking."""
         reports: Reports | None = None
-        while (wants := self._next()) is not None:
-            answer: Answer
+        answer: Answer
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._closed or self._wanted is not None)
+                wants, self._wanted = self._wanted, None
+            if self._closed or wants is None:
+                break
             try:
                 if reports is None:
                     made = self._factory()
@@ -84,12 +89,6 @@ class Poller:
             self._deliver(answer)
         if reports is not None:
             reports.close()
-
-    def _next(self) -> ReadingRequest | None:
-        with self._wake:
-            self._wake.wait_for(lambda: self._closed or self._wanted is not None)
-            wanted, self._wanted = self._wanted, None
-            return None if self._closed else wanted
 
 
 BEAT_MS = 100

@@ -208,7 +208,6 @@ class LiveState:
             self.meters.popitem(last=False)
 
     def _count(self, view: OriginView) -> None:
-        """Keeps the sums of the header, so that they need not be made anew each time."""
         before, word = self.origins.get(view.origin), counted_as(view)
         if view.warning and not (before is not None and before.warning):
             self.warned = view.origin
@@ -259,11 +258,15 @@ class LiveState:
             self._eta = estimate_run(self.origins.values(), wall, slots) if self.origins else None
             self._idle = ""
             if self.known and not engine.starting:
-                self._idle = idle_reason_of_run(
-                    self.origins.values(), wall, self.run, engine.hint, zone=self._clock.zone
-                )
+                views, zone = self.origins.values(), self._clock.zone
+                self._idle = idle_reason_of_run(views, wall, self.run, engine.hint, zone=zone)
                 if self.coverage is not None and self.coverage.run == self.run and self.coverage.brief:
-                    self._idle = f"{self._idle}; {self.coverage.brief}"
+                    self._idle += f"; {self.coverage.brief}"
+        if self.run is None:
+            self._worked = (0, 0)
+        else:
+            before = self._worked[1] if self._worked[0] == self.run.run_id else 0
+            self._worked = (self.run.run_id, max(worked_ms(self.run, wall), before))
         trouble = f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble
         return HeaderState(
             name=name,
@@ -278,19 +281,10 @@ class LiveState:
             bytes_per_s=self._bytes.rate(counted),
             line=tuple(self._requests.line(counted, LINE_WIDTH)),
             eta=self._eta,
-            worked_ms=self._seen_to_work(wall),
+            worked_ms=self._worked[1],
             idle=trouble or ("" if engine.starting else self._idle),
             stale_ms=stale_ms,
             hz=hz,
             read_ms=self._read_ms,
             readonly=self.readonly,
         )
-
-    def _seen_to_work(self, wall: int) -> int:
-        """How long the run has been seen to work (ms), by this console too."""
-        if self.run is None:
-            return 0
-        run_id, before = self._worked
-        worked = max(worked_ms(self.run, wall), before if run_id == self.run.run_id else 0)
-        self._worked = (self.run.run_id, worked)
-        return worked

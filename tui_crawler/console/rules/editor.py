@@ -82,7 +82,7 @@ class RuleEditorScreen(RuleReadingScreen):
 
     def body(self) -> Iterable[Widget]:
         """Text, impact, and what is said of the line under the cursor."""
-        self._text = RuleArea(id="draft-text", classes="pane")
+        self._text = RuleArea(lambda: self.console.do("rules.editor"), id="draft-text", classes="pane")
         self._impact = Lines(id="draft-impact", classes="pane")
         yield Vertical(Horizontal(self._text, self._impact, id="rules-upper"), self._info, id="body")
 
@@ -218,7 +218,6 @@ class RuleEditorScreen(RuleReadingScreen):
         self._taken(at_once=True)
 
     def _taken(self, *, at_once: bool = False) -> None:
-        """The text is another one: its impact is counted."""
         if self.session.draft != self.counting.asked:
             self._count(at_once=at_once)
         self._show_impact()
@@ -334,7 +333,6 @@ class RuleEditorScreen(RuleReadingScreen):
 
     @handles("rules.editor")
     def _open_editor(self) -> None:
-        """Give the text to the operator's own editor."""
         tell, program, draft = self.console.tell, editor_program(os.environ), self.session.draft
         if not program:
             tell("no", "set VISUAL or EDITOR to the editor of your choice", "warning")
@@ -396,9 +394,6 @@ class RuleEditorScreen(RuleReadingScreen):
 
     def on_text_area_selection_changed(self) -> None:
         self.show_entry()
-
-    def on_rule_area_editor_wanted(self) -> None:
-        self.console.do("rules.editor")
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """Other keys act where the focus is now."""

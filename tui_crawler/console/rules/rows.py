@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 class RuleLine:
     """A line of the rules, and how often its entry, if it has one, has refused a URL; None: that is not counted."""
 
+    row: int
     key: Hashable
     text: str
     entry: Entry | None
@@ -92,14 +93,16 @@ def rule_lines(policies: PolicySet, added: tuple[Exclusion, ...], hits: Hits | N
     whole log."""
     entries = iter((*entries_of(policies), *added_entries(added)))
     lines = []
-    for text in (*rules_lines(policies), *(line.replace("#  -", "✎  -", 1) for line in excluded_lines(added))):
+    for row, text in enumerate(
+        (*rules_lines(policies), *(line.replace("#  ", "✎  ", 1) for line in excluded_lines(added)))
+    ):
         if not is_entry(text.removeprefix("✎")):
-            lines.append(RuleLine(text, text, None))
+            lines.append(RuleLine(row, text, text, None))
             continue
         entry = next(entries)
         one = hits.get(entry.key) if hits is not None else None
         fired = Styled("…", "faint") if hits is None else _hits_cell(one, whole)
-        lines.append(RuleLine(entry.key, text, entry, fired, one.count if one is not None else None))
+        lines.append(RuleLine(row, entry.key, text, entry, fired, one.count if one is not None else None))
     return lines
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from rich.style import Style
 from rich.text import Text
 from textual import events
-from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
 
@@ -29,11 +28,10 @@ class _Theme(TextAreaTheme):
 class RuleArea(PlainArea):
     """Lines with one entry each. `wrong` are the lines (from 0) in which something is wrong."""
 
-    class EditorWanted(Message):
-        """ctrl+x ctrl+e was pressed."""
-
-    def __init__(self, *, id: str, classes: str) -> None:
+    def __init__(self, edit: Callable[[], None], *, id: str, classes: str) -> None:
+        """`edit` is called for ctrl+x ctrl+e."""
         super().__init__(id=id, classes=classes, soft_wrap=False, show_line_numbers=True)
+        self._edit = edit
         self.cursor_blink = False
         self.register_theme(_Theme("rules"))
         self.wrong: Collection[int] = ()
@@ -81,7 +79,7 @@ class RuleArea(PlainArea):
             case "ctrl+x" if not self.selected_text:
                 self._prefixed = True
             case "ctrl+e" if prefixed:
-                self.post_message(self.EditorWanted())
+                self._edit()
             case _:
                 return
         event.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
@@ -65,7 +65,7 @@ class RulesScreen(RuleReadingScreen):
         self.reads = (self._rules, self._counts, self._history)
         self._drafted_from: Ruleset | None = None
         self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
-        self._rule_lines: dict[Hashable, tuple[int, RuleLine]] = {}
+        self._text: list[RuleLine] = []
         self._job = ""
         self._past: tuple[Ruleset, ...] | None = None
 
@@ -91,16 +91,19 @@ class RulesScreen(RuleReadingScreen):
         return self.in_force.of(self._job) if self.in_force is not None else None
 
     @property
-    def _row(self) -> int:
-        return self._rule_lines.get(self._lines.cursor_key, (0, None))[0]
+    def _line(self) -> RuleLine | None:
+        """The line under the cursor; rows that are held still may be of an older text."""
+        return next((line for line in self._text if line.key == self._lines.cursor_key), None)
 
     @property
     def _entry(self) -> Entry | None:
-        _, line = self._rule_lines.get(self._lines.cursor_key, (0, None))
-        return line.entry if line is not None else None
+        return line.entry if (line := self._line) is not None else None
+
+    @property
+    def _row(self) -> int:
+        return line.row if (line := self._line) is not None else 0
 
     def _ask_history(self) -> Ask[tuple[Ruleset, ...]] | None:
-        """The versions of the job that is shown."""
         now = self._current
         return None if now is None else history_of(now.job, now.ruleset_id)
 
@@ -127,7 +130,6 @@ class RulesScreen(RuleReadingScreen):
         self._show_difference()
 
     def _show_difference(self) -> None:
-        """Show what the version under the cursor changed, or two differ in."""
         pair = self._compared
         lines = (
             difference_lines(self._selected, self._before(self._selected)) if pair is None else comparison_lines(*pair)
@@ -144,7 +146,6 @@ class RulesScreen(RuleReadingScreen):
 
     @property
     def _selected(self) -> Ruleset | None:
-        """The version under the cursor."""
         return next((one for one in self._past or () if one.ruleset_id == self._versions.cursor_key), None)
 
     @property
@@ -179,23 +180,22 @@ class RulesScreen(RuleReadingScreen):
         now = self._current
         counts = self.counted.counts if self.counted is not None else None
         whole = counts is not None and counts.looked_at >= counts.known
-        lines = []
+        self._text = []
         if now is not None or self.added:
-            lines = rule_lines(now.policies if now is not None else EMPTY, self.added, self.hits(now), whole)
-        self._rule_lines = {line.key: (row, line) for row, line in enumerate(lines)}
-        gone = self._lines.cursor_key not in self._rule_lines
-        self._lines.fill(lines, Present())
-        if gone and lines:  # not at the name of a section
-            entries = [row for row, line in enumerate(lines) if line.entry is not None]
-            row = next((row for row in entries if row >= self._row), entries[-1] if entries else 0)
-            self._lines.move_cursor(key=lines[row].key)
+            policies = now.policies if now is not None else EMPTY
+            self._text = rule_lines(policies, self.added, self.hits(now), whole)
+        before = self._lines.cursor_key
+        self._lines.fill(self._text, Present())
+        entries = [line for line in self._text if line.entry is not None]
+        if entries and self._lines.row(before) is None:  # not at the name of a section
+            self._lines.move_cursor(key=next((line for line in entries if line.row >= self._row), entries[-1]).key)
         self.show_entry()
         self.show_titles()
 
     def show_titles(self) -> None:
         now, counted, heading, words = self._current, self.counted, "Rules", ""
         if now is not None:
-            entries = sum(line.entry is not None for _, line in self._rule_lines.values())
+            entries = sum(line.entry is not None for line in self._text)
             heading = f"Rules · job {now.job} · ruleset {now.ruleset_id} · {count(entries)} in force"
         if counted is not None:
             counts, at = counted.counts, clock(counted.at, self.console.clock.zone)
@@ -211,7 +211,7 @@ class RulesScreen(RuleReadingScreen):
             return  # what is typed is shown there
         entry = self._entry
         lines: Sequence[Line] = ()
-        if self.in_force is not None and not self._rule_lines:
+        if self.in_force is not None and not self._text:
             lines = no_rules_lines()
         elif entry is not None:
             lines = entry_lines(entry, self.hits_line(entry, self._current))
@@ -219,7 +219,7 @@ class RulesScreen(RuleReadingScreen):
 
     def situation(self) -> Situation:
         rules = self._current is not None and self.console.rules is not None
-        return Situation(Where.rules, rules=rules, entry=bool(self._rule_lines))
+        return Situation(Where.rules, rules=rules, entry=bool(self._text))
 
     @property
     def waits_for(self) -> str:

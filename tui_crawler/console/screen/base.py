@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import events
@@ -60,7 +61,9 @@ def title(widget: Widget, text: str, subtitle: str = "") -> None:
         write_title(widget, f"{text} · {words}" if words else text)
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
     screen = widget.screen if widget.is_attached else None
-    held = screen.frozen_words if isinstance(screen, ConsoleScreen) and screen.badge == f"#{widget.id}" else ""
+    held = ""
+    if isinstance(screen, ConsoleScreen) and (screen.BADGE or screen.AUTO_FOCUS) == f"#{widget.id}":
+        held = screen.frozen_words
     write_subtitle(widget, held or subtitle or words)
 
 
@@ -86,12 +89,11 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     CRUMBS: ClassVar[tuple[str, ...]] = ()
     """Where one is, where that is always the same."""
 
+    @dataclass
     class OnTop(events.Event):
         """The screen is on top now."""
 
-        def __init__(self, screen: ConsoleScreen) -> None:
-            super().__init__()
-            self.screen = screen
+        screen: ConsoleScreen
 
     class HeaderWanted(Message):
         """What the header shows has changed."""
@@ -185,11 +187,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.take(shot)
 
     @property
-    def badge(self) -> str:
-        """The pane whose border says that the picture is held still, as a selector."""
-        return self.BADGE or str(self.AUTO_FOCUS)
-
-    @property
     def frozen_words(self) -> str:
         """That the picture is held still, and how often something else was read meanwhile; empty while it is not."""
         changes = f" · {self.missed} changes" if self.missed else ""
@@ -207,9 +204,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def show_titles(self) -> None:
         """Brings the titles of the panes up to date; called with that, and whatever else they say changes."""
 
-    @abstractmethod
     def situation(self) -> Situation:
-        """What the screen stands on."""
+        """Return what actions depend on here: unless a screen says more, nothing but where it is."""
+        return Situation(self.WHERE)
 
     @property
     def narrowed(self) -> bool:
@@ -227,21 +224,19 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def look(self) -> ViewLayout:
         """What the operator chose to see here now."""
-        tables = []
-        for table in self.tables:
-            column, descending = table.order or ("", True)
-            if table.id and (table.needle or column):
-                tables.append(TableLayout(table.id, table.needle, column, descending))
+        tables = [
+            TableLayout(table.id, table.needle, *(table.order or ("", True)))
+            for table in self.tables
+            if table.id and (table.needle or table.order)
+        ]
         return ViewLayout.bounded(tables, self.chosen())
 
     def _restore(self, layout: ViewLayout) -> None:
         """Look as then; what is not known any more is left out."""
         self.choose(dict(layout.words))
-        tables = {table.id: table for table in self.tables}
-        for one in layout.tables:
-            table = tables.get(one.table)
-            if table is None:
-                continue
+        chosen = {one.table: one for one in layout.tables}
+        for table in self.tables:
+            one = chosen.get(table.id or "", TableLayout(""))
             if one.needle:
                 table.keep_only(one.needle)
             if one.column in {column.id for column in table.columns}:
@@ -292,7 +287,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Twice a second: what changes by time alone; rows that stood still for their marks once there are none."""
         self.tick()
         if not self.frozen and self.console.idle_ms() >= STILL_MS:
-            self.marks.let_go()
+            for table in self.tables:
+                table.let_go()
 
     def thaw(self) -> None:
         """Shows what came while the picture was held still; it is read again."""
@@ -357,7 +353,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
         self.query_one(FooterBar).tell(crumbs, self.footer_keys())
         self.zoom.mark_title()
-        self.marks.show()
+        for table in self.tables:
+            table.show_title()
 
     # what every screen does; some do it in another way
 
@@ -562,15 +559,12 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             use.typed(text)
 
     def on_entry_line_used(self, event: EntryLine.Used) -> None:
-        """Does what the text was typed for, or takes it back."""
-        use = event.use
-        if event.text is None and use.left is not None:
-            use.left()
+        if event.text is None and event.use.left is not None:
+            event.use.left()
         else:
-            use.entered(event.text or "")
+            event.use.entered(event.text or "")
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """A row was opened, by enter or a double click."""
         self.row_selected(event)
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
@@ -579,7 +573,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.open_selected()
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
-        """Orders by the column that was clicked; a second click turns the order round."""
         if event.table.orders_itself:
             event.table.toggle_order(event.column_id)
 

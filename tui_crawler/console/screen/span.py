@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from math import ceil
 
 from textual.binding import Binding, BindingType
@@ -24,14 +25,14 @@ SPAN_KEYS: tuple[BindingType, ...] = (
 """The keys of a pane that shows one; its screen moves the cursor."""
 
 
+@dataclass(slots=True)
 class SpanView:
     """What is looked at: `length` ms (one of SPANS_MS) that end at `end` (None: at the present), and the `cursor`
     (None: at the present). Moments are epoch ms."""
 
-    def __init__(self, length: int) -> None:
-        self.length = length
-        self.end: int | None = None
-        self.cursor: int | None = None
+    length: int
+    end: int | None = None
+    cursor: int | None = None
 
     @property
     def follows(self) -> bool:
@@ -93,7 +94,6 @@ class SpanActions(Handles, ReachesConsole):
         self.show_span()
 
     def action_move_to(self, place: int) -> None:
-        """Moves the cursor to a step, -1 is the last."""
         if (shown := self.steps()) is not None:
             self.span.cursor = shown.since + ceil(place % shown.cells * shown.cell_ms)
             self.show_span()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -35,12 +36,11 @@ class KeyedApp(TerminalApp[ReturnType]):
     while an action on it waits (`WaitingScreen`). A text widget gets its keys as ever.
     """
 
+    @dataclass
     class Echo(Message):
         """Sent by a widget behind all it has said; when it has come up to the app, that was heard."""
 
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
+        number: int
 
     def __init__(self, clock: ConsoleClock) -> None:
         super().__init__()
@@ -85,7 +85,6 @@ class KeyedApp(TerminalApp[ReturnType]):
         await self._act_on_kept()
 
     async def on_keyed_app_echo(self, message: Echo) -> None:
-        """All was heard that a widget had to say: keys go on."""
         await self._heard(message.number)
 
     async def _heard(self, number: int) -> None:
@@ -97,10 +96,9 @@ class KeyedApp(TerminalApp[ReturnType]):
 
     def _await_echo(self, widget: Widget | None, screen: Screen[Any]) -> None:
         """Keys wait until all was heard that a widget of the screen on top has said."""
-        if widget is None or self.screen is not screen or not widget.is_attached:
-            return
         number = self._echoes + 1
-        if widget.post_message(self.Echo(number)):
+        there = widget is not None and self.screen is screen and widget.is_attached
+        if there and widget is not None and widget.post_message(self.Echo(number)):
             self._echoes = self._echo = number
             self._patience = self.set_timer(LONGEST_ECHO_S, lambda: self._heard(number))
 

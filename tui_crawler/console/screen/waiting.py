@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
@@ -24,12 +25,11 @@ _TOLD_AFTER = 2
 """So many ticks (of half a second) an action waits before that is told."""
 
 
+@dataclass
 class KeysMayGoOn(Message):
     """What keys were kept for is there. Not `kept`: it will not come."""
 
-    def __init__(self, *, kept: bool) -> None:
-        super().__init__()
-        self.kept = kept
+    kept: bool
 
 
 class WaitingScreen(ConsoleScreen):
@@ -84,8 +84,9 @@ class WaitingScreen(ConsoleScreen):
         self.let_keys_go_on()
 
     def postpone(self, action_id: str, argument: str) -> bool:
-        """Lets an action wait until there is what it lacks; False: it is not possible anyway."""
-        if self.console.live_state.readonly and Need.writer in BY_ID[action_id].needs:
+        """Lets an action wait until there is what it lacks; False: it lacks nothing, or is not possible anyway."""
+        never = self.console.live_state.readonly and Need.writer in BY_ID[action_id].needs
+        if never or not self.lacks(action_id):
             return False
         self._postponed, self._ticks = (action_id, argument), 0
         return True

@@ -151,7 +151,7 @@ def cut_place(parts: Sequence[tuple[str, str]], width: int) -> list[tuple[str, s
     if port is not None and len(pieces) == 1 and width >= len(port[1]) + _LEAST_OF_HOST:
         return [(clip_host(text, width), pieces[0][1])]
     end, start = _ends(text, width - 1)
-    kept: list[tuple[str, str]] = []
+    kept: list[Piece] = []
     at = 0
     for text, role in pieces:
         head, tail = text[: max(0, end - at)], text[max(0, start - at) :]
@@ -168,15 +168,13 @@ def _ends(text: str, room: int) -> tuple[int, int]:
     share = 0.6 if "/" in text else 0.5
     if "://" in text and room < _ROOM_FOR_SCHEME:
         share = 1.0
-    tail = round(room * share)
-    start = len(text)
+    tail, start = round(room * share), len(text)
     while start and (wide := get_character_cell_size(text[start - 1])) <= tail:
         tail -= wide
         start -= 1
     while start < len(text) and not get_character_cell_size(text[start]):
         start += 1
-    head = room - cell_len(text[start:])
-    end = 0
+    head, end = room - cell_len(text[start:]), 0
     while end < start and (wide := get_character_cell_size(text[end])) <= head:
         head -= wide
         end += 1

@@ -22,10 +22,8 @@ _AIR = 4
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlace:
-    """Where a column stands: its `index` among all columns, the first cell `x` and its `width`.
-
-    `short`: all its cells stand in their short form.
-    """
+    """Where a column stands: its `index` among all columns, the first cell `x` and its `width`; `short`: all its cells
+    in their short form."""
 
     column: AnyColumn
     index: int
@@ -86,8 +84,7 @@ def _kept(columns: Sequence[AnyColumn], room: int) -> list[tuple[int, AnyColumn]
     no column comes or goes while rows do."""
     kept = list(enumerate(columns))
     while sum(column.least + 1 for _, column in kept) - 1 > room:
-        droppable = [item for item in kept if item[1].priority > 0]
-        if not droppable:
+        if not (droppable := [item for item in kept if item[1].priority > 0]):
             break
         kept.remove(max(droppable, key=lambda item: (item[1].priority, item[0])))
     return kept
@@ -108,10 +105,9 @@ def _gaps(column_sizes: Sequence[ColumnSize], room: int) -> list[int]:
 
 def _spread(sizes: list[int], column_sizes: Sequence[ColumnSize], spare: int) -> None:
     """Leaves some air after flexible columns; the last column, if it is flexible, gets what is left over."""
-    last = len(column_sizes) - 1
     for at, column_size in enumerate(column_sizes):
         if column_size.column.width is None and column_size.column.align == "left":
-            more = spare if at == last else min(spare, _AIR)
+            more = spare if column_size is column_sizes[-1] else min(spare, _AIR)
             sizes[at] += more
             spare -= more
 
@@ -149,10 +145,10 @@ def column_size_of(column: AnyColumn, seen: Width | None) -> ColumnSize:
     title = cell_len(safe(column.title))
     head = cell_len(safe(column.short or column.title)) + 1  # an arrow may follow it
     most = _ENDLESS if column.width is None else column.wanted
-    if seen is not None and column.kind == "word":
-        seen = Width(seen.short, seen.short)
     if seen is None:
         return ColumnSize(column, column.least, most, most, most, title)
+    if column.kind == "word":
+        seen = Width(seen.short, seen.short)
     wanted = min(most, max(seen.whole, head))
     if column.kind == "name" and wanted < seen.whole:
         wanted = min(most, max(seen.short, head))

@@ -8,11 +8,12 @@ the operator does with keys and mouse.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import ClassVar
 
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
@@ -28,14 +29,6 @@ from tui_crawler.text.columns import AnyColumn, is_missing, order_of
 from tui_crawler.text.format import count
 
 
-def ordered(rows: Iterable[Row], column: AnyColumn, *, descending: bool) -> list[Row]:
-    """Return rows in the order of the values of a column, those without a value last; equal ones as they came."""
-    values = [(column.value_of(row.record), row) for row in rows]
-    held = [(order_of(value), row) for value, row in values if not is_missing(value)]
-    missing = [row for value, row in values if is_missing(value)]
-    return [row for _, row in sorted(held, key=itemgetter(0), reverse=descending)] + missing
-
-
 def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row], int]:
     """Rows that come, each where it is shown already, those that are not shown yet at the end; and how many these are.
 
@@ -47,21 +40,17 @@ def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row
     return [*placed.values(), *new], len(new)
 
 
-def begins_with_the_greatest(rows: Iterable[Row], column: AnyColumn) -> bool:
-    """Return whether an order by this column begins with the greatest: where it has numbers."""
-    values = [value for row in rows if not is_missing(value := column.value_of(row.record))]
-    return sum(isinstance(value, int | float) for value in values) > len(values) / 2
-
-
 LOOKING = "looking for it…"
 
 
 class SiftedTable(TableView):
     """A table that shows a part of the rows it holds."""
 
-    _needle = ParsedFilter()
+    parsed = ParsedFilter()
+    """The filter as it was read."""
     _given: dict[Hashable, Row] | None = None  # the rows as they came, None while all are shown as they came
-    _order: Sort | None = None
+    order: Sort | None = None
+    """The order made here, None while rows stand as they come."""
     _heading = ""
     needle = ""
     """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
@@ -85,12 +74,12 @@ class SiftedTable(TableView):
         held = self.held_rows()
         marked = self.mark_count
         another, self.needle = text != self.needle, text
-        self._needle = read_needle(text, {column.id for column in self._columns})
+        self.parsed = read_needle(text, {column.id for column in self.columns})
         if another:
             self.kept_besides = frozenset()
-            self.looks_elsewhere = self.seeks_elsewhere and bool(self.plain_words)
-        if self._needle.terms:
-            self._sought = self._needle
+            self.looks_elsewhere = self.seeks_elsewhere and bool(self.parsed.plain)
+        if self.parsed.terms:
+            self._sought = self.parsed
         self._arrange(held, keep_marks=False)
         if self.mark_count != marked:
             self.marking_changed()
@@ -99,32 +88,22 @@ class SiftedTable(TableView):
     def order_by(self, column_id: str | None, *, descending: bool | None = None) -> None:
         """Shows the rows in the order of a column (None: as they come), also those to come. `descending` None: as
         the column suggests."""
-        held = self.held_rows()
-        if column_id is None:
-            self._order = None
-        else:
-            column = self._column(column_id)
-            if descending is None:
-                descending = column is not None and begins_with_the_greatest(held, column)
-            self._order = (column_id, descending)
-        self.sort = self._order
+        held, column = self.held_rows(), self._column(column_id)
+        if descending is None and column is not None:  # an order by numbers begins with the greatest
+            values = [value for row in held if not is_missing(value := column.value_of(row.record))]
+            descending = sum(isinstance(value, int | float) for value in values) > len(values) / 2
+        self.sort = self.order = None if column_id is None else (column_id, bool(descending))
         self._arrange(held, keep_marks=True)
 
     def toggle_order(self, column_id: str) -> None:
         """Orders by a column; if it is ordered by that already, turns the order round."""
-        here = self._order
-        again = here is not None and here[0] == column_id
-        self.order_by(column_id, descending=not here[1] if again and here is not None else None)
-
-    @property
-    def order(self) -> Sort | None:
-        """The order made here, None while rows stand as they come."""
-        return self._order
+        here = self.order
+        self.order_by(column_id, descending=not here[1] if here is not None and here[0] == column_id else None)
 
     @property
     def orders_itself(self) -> bool:
         """Whether the order is made here; False: who gives the rows orders them, and says so in `sort`."""
-        return self.sort is None or self._order is not None
+        return self.sort is None or self.order is not None
 
     @property
     def filter_words(self) -> str:
@@ -132,7 +111,7 @@ class SiftedTable(TableView):
         if not self.needle or self._given is None:
             return ""
         counts = f"{self.row_count} of {len(self._given)}"
-        return " · ".join(part for part in (f"/ {self.needle}", counts, self._needle.problem) if part)
+        return " · ".join(filter(None, (f"/ {self.needle}", counts, self.parsed.problem)))
 
     def held_rows(self) -> Sequence[Row]:
         """All rows as they came, those that a filter hides among them."""
@@ -141,15 +120,10 @@ class SiftedTable(TableView):
     def shown_rows(self) -> Sequence[Row]:
         return [self._rows.at(index) for index in range(len(self._rows))]
 
-    @property
-    def columns(self) -> Sequence[AnyColumn]:
-        """All columns, those among them that have no room."""
-        return self._columns
-
     def set_columns(self, columns: Sequence[AnyColumn]) -> None:
         """As in the view; an order by a column that is gone ends."""
         super().set_columns(columns)
-        if self._order is not None and self._order[0] not in {column.id for column in columns}:
+        if self.order is not None and self.order[0] not in {column.id for column in columns}:
             self.order_by(None)
 
     def set_rows(
@@ -166,7 +140,7 @@ class SiftedTable(TableView):
         if self._given is not None:
             self._given = {row.key: row for row in rows}
             rows = self._kept(self._given.values())
-        stands = (self.mark_count or still) and (self.holds_while_marked or self._order is not None)
+        stands = (self.mark_count or still) and (self.holds_while_marked or self.order is not None)
         if stands and cursor == "pin" and not anew:
             coming = list(rows)
             rows, new = in_place(self.row_order, coming)
@@ -215,49 +189,47 @@ class SiftedTable(TableView):
     def go_to_match(self, *, forward: bool) -> bool:
         """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
         number = self.row_count
-        step = 1 if forward else -1
         for away in range(1, number + 1):
-            index = (self.cursor_index + step * away) % number
+            index = (self.cursor_index + (away if forward else -away)) % number
             if self._sought.keeps(self.fields_of(self._rows.at(index))):
                 return self.move_cursor(index=index)
         return False
 
     def fields_of(self, row: Row) -> dict[str, str]:
         """The texts of a row by the ids of their columns: what a filter looks in."""
-        return {column.id: cell_text(cell) for column, cell in zip(self._columns, row.cells, strict=False)}
+        return {column.id: cell_text(cell) for column, cell in zip(self.columns, row.cells, strict=False)}
 
     def says(self, row: Row) -> bool:
         """Whether a row says itself what the filter looks for; without one, any does."""
-        return not self._needle.terms or self._needle.keeps(self.fields_of(row))
-
-    @property
-    def plain_words(self) -> tuple[str, ...]:
-        """The words of the filter (casefolded) where they are mere text, else none."""
-        return self._needle.plain
+        return not self.parsed.terms or self.parsed.keeps(self.fields_of(row))
 
     def keep_besides(self, keys: Container[Hashable]) -> None:
         """Has the filter keep these rows, too."""
         self.kept_besides, self.looks_elsewhere = keys, False
-        if self._needle.terms:
+        if self.parsed.terms:
             self._arrange(self.held_rows(), keep_marks=True)
             write_subtitle(self, self.filter_words)
 
     def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
-        self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
+        self._given = {row.key: row for row in held} if self.needle or self.order is not None else None
         self._stand(())
         super().set_rows(self._kept(held), keep_marks=keep_marks)
 
     def _kept(self, rows: Iterable[Row]) -> list[Row]:
         kept = [row for row in rows if row.key in self.kept_besides or self.says(row)]
-        return kept if self._order is None else self.in_order(kept, self._order)
+        return kept if self.order is None else self.in_order(kept, self.order)
 
     def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
-        """Rows in an order made here."""
-        column = self._column(order[0])
-        return list(rows) if column is None else ordered(rows, column, descending=order[1])
+        """Rows ordered by the values of a column; those without a value last, equal ones as they came."""
+        if (column := self._column(order[0])) is None:
+            return list(rows)
+        values = [(column.value_of(row.record), row) for row in rows]
+        held = [(order_of(value), row) for value, row in values if not is_missing(value)]
+        missing = [row for value, row in values if is_missing(value)]
+        return [row for _, row in sorted(held, key=itemgetter(0), reverse=order[1])] + missing
 
-    def _column(self, column_id: str) -> AnyColumn | None:
-        return next((one for one in self._columns if one.id == column_id), None)
+    def _column(self, column_id: str | None) -> AnyColumn | None:
+        return next((one for one in self.columns if one.id == column_id), None)
 
     @property
     def marked(self) -> frozenset[Hashable]:
@@ -289,8 +261,7 @@ class SiftedTable(TableView):
             marked = f"{count(self.mark_count)} marked" if self.mark_count else ""
             stands = "order held" if self._waiting else ""
             late = f"▲ {count(self._late)} new" if self._late else ""
-            words = " · ".join(part for part in (self._heading, marked, stands, late, zoom_words(self)) if part)
-            write_title(self, words)
+            write_title(self, " · ".join(filter(None, (self._heading, marked, stands, late, zoom_words(self)))))
 
     def marking_changed(self) -> None:
         """Called when other rows are marked than before."""
@@ -303,14 +274,17 @@ class CrawlTable(SiftedTable):
     view.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*TABLE_BINDINGS]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *TABLE_BINDINGS,
+        Binding("enter", "open_row", "Open", id="nav.open", show=False),
+    ]
 
+    @dataclass
     class TableMessage(Message):
         """What every message of a table carries: the `table`, and the key of a row where it is about one."""
 
-        def __init__(self, table: CrawlTable, key: Hashable | None = None) -> None:
-            super().__init__()
-            self.table, self.key = table, key
+        table: CrawlTable
+        key: Hashable | None = None
 
     class RowHighlighted(TableMessage):
         """The cursor stands on another key; None when there are no rows any more."""
@@ -318,22 +292,20 @@ class CrawlTable(SiftedTable):
     class RowSelected(TableMessage):
         """A row was opened, by enter or a double click."""
 
+    @dataclass
     class HeaderSelected(TableMessage):
         """The header of a column was clicked."""
 
-        def __init__(self, table: CrawlTable, column_id: str) -> None:
-            super().__init__(table)
-            self.column_id = column_id
+        column_id: str = ""
 
     class MarksChanged(TableMessage):
         """The operator marked rows or took marks away."""
 
+    @dataclass
     class EndWanted(TableMessage):
         """The operator wants the last row of all (`bottom`) or the first: a window of rows may lie elsewhere."""
 
-        def __init__(self, table: CrawlTable, bottom: bool) -> None:
-            super().__init__(table)
-            self.bottom = bottom
+        bottom: bool = False
 
     marks_beyond: Callable[[], bool] = staticmethod(lambda: False)
     """Asked when all rows are to be marked: whether that was done by who has more rows than these."""
@@ -364,11 +336,9 @@ class CrawlTable(SiftedTable):
         self.post_message(self.MarksChanged(self))
 
     def action_move_rows(self, rows: int) -> None:
-        """Move the cursor down by `rows`, up if negative."""
         self.move_cursor(index=self.cursor_index + rows)
 
     def action_move_pages(self, pages: float) -> None:
-        """Move the cursor down by `pages` of the height of the view, up if negative."""
         step = max(1, int(self._body_height * abs(pages)))
         self.move_cursor(index=self.cursor_index + (step if pages > 0 else -step))
 
@@ -382,35 +352,32 @@ class CrawlTable(SiftedTable):
 
     def action_move_columns(self, columns: int) -> None:
         """Make the next visible column to the right the current one, to the left if negative."""
-        visible: Sequence[str] = self.visible_columns
-        if not visible:
-            return
-        here = visible.index(self._current_column) if self._current_column in visible else -columns
-        self._current_column = visible[min(max(here + columns, 0), len(visible) - 1)]
-        self._refresh_line(0)
+        if visible := self.visible_columns:
+            here = visible.index(self._current_column) if self._current_column in visible else -columns
+            self._current_column = visible[min(max(here + columns, 0), len(visible) - 1)]
+            self._refresh_line(0)
 
     def action_mark_toggle(self) -> None:
         """Mark the row under the cursor, or take its mark away, and go to the next row."""
-        if not self.row_count:
-            return
-        self._rows.toggle_mark(self.cursor_index)
+        if self.row_count:
+            self._toggle_mark(self.cursor_index)
+            self.move_cursor(index=self.cursor_index + 1)
+
+    def _toggle_mark(self, index: int) -> None:
+        self._rows.toggle_mark(index)
         self.marking_changed()
-        self.move_cursor(index=self.cursor_index + 1)
 
     def action_mark_range(self) -> None:
-        """Mark all rows from the one toggled last to the cursor."""
         self._rows.mark_range()
         self.marking_changed()
 
     def action_mark_all(self) -> None:
         """Mark all rows, or unmark them if all are marked; who holds a part of a list may mean more by it."""
-        if self.marks_beyond():
-            return
-        self._rows.mark_all()
-        self.marking_changed()
+        if not self.marks_beyond():
+            self._rows.mark_all()
+            self.marking_changed()
 
-    def action_mark_clear(self) -> None:
-        self.clear_marks()
+    action_mark_clear = clear_marks
 
     def action_open_row(self) -> None:
         """Open the row under the cursor; where rows are still being read, the first one then."""
@@ -420,7 +387,6 @@ class CrawlTable(SiftedTable):
             later()
 
     def on_click(self, event: events.Click) -> None:
-        """Header: tell the column. Row: cursor there; in the gutter mark it, twice open it."""
         offset = event.get_content_offset(self)
         if offset is None or self._painter is None:
             return
@@ -429,7 +395,7 @@ class CrawlTable(SiftedTable):
         if offset.y < self._header_lines:
             column = layout.column_at(offset.x)
             if column is not None:
-                self.post_message(self.HeaderSelected(self, column.id))
+                self.post_message(self.HeaderSelected(self, column_id=column.id))
             return
         line = offset.y - self._header_lines
         index = round(self.scroll_y) + line
@@ -437,7 +403,6 @@ class CrawlTable(SiftedTable):
             return
         self.move_cursor(index=index)
         if offset.x < layout.gutter:
-            self._rows.toggle_mark(index)
-            self.marking_changed()
+            self._toggle_mark(index)
         elif event.chain == 2:
             self.action_open_row()

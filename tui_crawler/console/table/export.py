@@ -61,30 +61,24 @@ def export(table: TableText, format_id: str) -> str:
 
 def heading(table: TableText, format_id: str) -> str:
     """What stands above the rows."""
-    match format_id:
-        case "csv":
-            names = _fields(table.records) or tuple(_name(column) for column in table.columns)
-            return _csv([map(_cell, names)])
-        case "jsonl":
-            return ""
-        case _:
-            rules = ("---:" if column.align == "right" else "---" for column in table.columns)
-            return _markdown(_escaped(_name(column)) for column in table.columns) + _markdown(rules)
+    if format_id == "csv":
+        return _csv([map(_cell, _fields(table.records) or map(_name, table.columns))])
+    if format_id == "jsonl":
+        return ""
+    rules = ("---:" if column.align == "right" else "---" for column in table.columns)
+    return _markdown(_escaped(_name(column)) for column in table.columns) + _markdown(rules)
 
 
 def lines(table: TableText, format_id: str) -> str:
     """The rows alone: a long list is written piece by piece."""
-    match format_id:
-        case "csv":
-            names = _fields(table.records)
-            values = [_values(record) for record in table.records] if names else []
-            if names:
-                return _csv([[_plain(name, one.get(name)) for name in names] for one in values])
-            return _csv([[sheet_text(_bare(text)) for text in _texts(row)] for row in table.rows])
-        case "jsonl":
-            return "".join(f"{as_json(table.columns, row)}\n" for row in table.rows)
-        case _:
-            return "".join(_markdown(_escaped(text) for text in _texts(row)) for row in table.rows)
+    if format_id == "csv" and (names := _fields(table.records)):
+        values = map(_values, table.records)
+        return _csv([[_plain(name, one.get(name)) for name in names] for one in values])
+    if format_id == "csv":
+        return _csv([[sheet_text(_bare(text)) for text in _texts(row)] for row in table.rows])
+    if format_id == "jsonl":
+        return "".join(f"{as_json(table.columns, row)}\n" for row in table.rows)
+    return "".join(_markdown(map(_escaped, _texts(row))) for row in table.rows)
 
 
 def as_json(columns: Sequence[AnyColumn], row: Row) -> str:
@@ -148,10 +142,10 @@ def _plain(name: str, value: object) -> str:
             return ""
         case bool():
             return str(value).lower()
-        case int() if kind_of(name) is CellKind.time:
-            if value not in _TOLD:  # 0, or what no calendar has
-                return str(value) if value else ""
+        case int() if kind_of(name) is CellKind.time and value in _TOLD:
             return f"{datetime.fromtimestamp(value // 1_000, UTC):%Y-%m-%dT%H:%M:%S}.{value % 1_000:03}Z"
+        case 0 if kind_of(name) is CellKind.time:
+            return ""
         case int():
             return str(value)
         case float() if isfinite(value):

@@ -37,10 +37,8 @@ class TableFilter:
     @property
     def filtered(self) -> CrawlTable | None:
         """The filtered table nearest to the focus, None when none is."""
-        table = self.table
-        if table is not None and table.needle:
-            return table
-        return next((one for one in self._screen.query(CrawlTable) if one.needle), None)
+        tables = (self.table, *self._screen.query(CrawlTable))
+        return next((one for one in tables if one is not None and one.needle), None)
 
     def narrow(self, table: CrawlTable, text: str) -> None:
         self._table = table
@@ -48,8 +46,7 @@ class TableFilter:
 
     def leave(self) -> bool:
         """Takes the filter nearest to the focus off. False when there was none."""
-        table = self.filtered
-        if table is not None:
+        if (table := self.filtered) is not None:
             table.keep_only("")
             self._changed()
         return table is not None

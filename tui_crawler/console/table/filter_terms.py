@@ -96,13 +96,11 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> ParsedFilter:
         value = value[1:].removesuffix('"') if value.startswith('"') else value
         if not value and (kind != "whole" or not field):
             continue
-        pattern = None
-        if kind == "pattern":
-            pattern, trouble = _compile(value)
-            if pattern is None:
-                problem = trouble
-                continue
-        terms.append(FilterTerm(value.casefold(), field, kind, rest != word, pattern))
+        pattern = _compile(value) if kind == "pattern" else None
+        if isinstance(pattern, str):
+            problem = pattern
+        else:
+            terms.append(FilterTerm(value.casefold(), field, kind, rest != word, pattern))
     return ParsedFilter(tuple(terms), problem)
 
 
@@ -121,10 +119,11 @@ def needle_for(field: str, value: str, *, start: bool = False) -> str:
     return f"{field}:={value}" if bare else f'{field}:="{value.strip()}"'
 
 
-def _compile(text: str) -> tuple[Pattern | None, str]:
+def _compile(text: str) -> Pattern | str:
+    """The pattern, or what is wrong with it."""
     from tui_crawler.domain.rules.pattern import BadPattern, Pattern  # noqa: PLC0415  not before the first paint
 
     try:
-        return Pattern(f"(?i){text}"), ""
+        return Pattern(f"(?i){text}")
     except BadPattern as error:
-        return None, error.message
+        return error.message

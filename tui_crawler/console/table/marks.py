@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from tui_crawler.console.table.crawl_table import CrawlTable
 
 
@@ -14,21 +15,19 @@ class TableMarks:
     of the one that has the focus (`focused`), else of the first."""
 
     def __init__(
-        self, tables: Callable[[], Iterable[CrawlTable]], focused: Callable[[], CrawlTable | None], acting: str
+        self, tables: Callable[[], Sequence[CrawlTable]], focused: Callable[[], CrawlTable | None], acting: str
     ) -> None:
         self._tables, self._focused, self._acting_at = tables, focused, acting
 
     @property
     def count(self) -> int:
         """How many rows are marked that the actions of the screen are about."""
-        table = self._acting()
-        return 0 if table is None else table.mark_count
+        return 0 if (table := self._acting()) is None else table.mark_count
 
     @property
     def focused_count(self) -> int:
         """How many rows are marked in the table that copies and exports are about."""
-        table = self._focused()
-        return 0 if table is None else table.mark_count
+        return 0 if (table := self._focused()) is None else table.mark_count
 
     def leave(self) -> bool:
         """What `esc` does before it leaves a screen: takes all marks off. False when there were none."""
@@ -39,19 +38,8 @@ class TableMarks:
 
     def used(self) -> None:
         """An action was carried out on the marked rows: the next one is about others."""
-        table = self._acting()
-        if table is not None and table.mark_count:
+        if (table := self._acting()) is not None and table.mark_count:
             table.clear_marks()
-
-    def let_go(self) -> None:
-        """Rows that stood still for their marks go where they belong, where no row is marked any more."""
-        for table in self._tables():
-            table.let_go()
-
-    def show(self) -> None:
-        """Brings the number into the titles."""
-        for table in self._tables():
-            table.show_title()
 
     def _acting(self) -> CrawlTable | None:
         acting = [table for table in self._tables() if f"#{table.id}" in self._acting_at.split()]

@@ -99,11 +99,9 @@ class TablePainter:
         end = self.layout.gutter
         for place in self.layout.places:
             column = place.column
-            arrow = ""
-            style = palette.header
+            arrow, style = "", palette.header
             if sort is not None and sort[0] == column.id:
-                arrow = DESCENDING if sort[1] else ASCENDING
-                style = palette.header_sorted
+                arrow, style = DESCENDING if sort[1] else ASCENDING, palette.header_sorted
             if column.id == current:
                 style += palette.header_current
             segments.append(Segment(" " * (place.x - end), palette.header))
@@ -139,10 +137,8 @@ class TablePainter:
         for place in self.layout.places:
             if place.x > end:
                 segments.append(Segment(" " * (place.x - end), base))
-            cell = row.cells[place.index] if place.index < len(row.cells) else ""
-            column = place.column
-            is_place = column.kind == "place"
-            decoded = self.palette.decodes
+            cell, column = row.cells[place.index] if place.index < len(row.cells) else "", place.column
+            is_place, decoded = column.kind == "place", self.palette.decodes
             pieces = lay_out(cell, place.width, column.align, place=is_place, short=place.short, decoded=decoded)
             segments += [
                 Segment(text, self._role_style(role, row_style) if role else row_style) for text, role in pieces
@@ -171,7 +167,6 @@ class TablePainter:
 
 
 def _title(place: ColumnPlace, arrow: str, plain: Style, style: Style) -> list[Segment]:
-    """Return the title of a column in its width, where only the words have `style`."""
     room = place.width - len(arrow)
     title = safe(place.column.title)
     if cell_len(title) > room:

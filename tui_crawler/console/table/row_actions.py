@@ -97,13 +97,11 @@ class RowActions(Handles):
         """Copies the marked rows, or the one under the cursor, as what is named, or asks as what."""
         from tui_crawler.console.dialogs.choose import CopyScreen  # noqa: PLC0415  not before the first paint
 
-        screen = self._screens.console_screen
-        table = screen.table_filter.table if screen is not None else None
-        if screen is None or table is None or table.cursor_key is None:
-            self._screens.tell("copy", "there is no row to copy", "muted")
+        if (found := self._rows_of("copy", "there is no row to copy")) is None:
             return
+        screen, table = found
         marked = tuple(key for key in table.row_order if key in table.marked)[:MOST_ROWS]
-        keys = marked or (table.cursor_key,)
+        keys = marked or table.chosen
         urls = [_url_of(screen, table, key) for key in keys]
 
         def chosen(what: object) -> None:
@@ -114,6 +112,15 @@ class RowActions(Handles):
             chosen(argument)
         else:
             self._screens.push_screen(CopyScreen(len(keys), has_url=all(urls)), chosen)
+
+    def _rows_of(self, kind: str, nothing: str) -> tuple[ConsoleScreen, CrawlTable] | None:
+        """The screen on top and its table; None, and said so, where it has no row."""
+        screen = self._screens.console_screen
+        table = screen.table_filter.table if screen is not None else None
+        if screen is not None and table is not None and table.row_count:
+            return screen, table
+        self._screens.tell(kind, nothing, "muted")
+        return None
 
     def _copy(self, screen: ConsoleScreen, table: CrawlTable, keys: tuple[Hashable, ...], what: str) -> None:
         lines = [line for key in keys if (line := self._line(screen, table, key, what))]
@@ -156,11 +163,9 @@ class RowActions(Handles):
         """Writes the rows in the format that is named, or asks in which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
 
-        screen = self._screens.console_screen
-        table = screen.table_filter.table if screen is not None else None
-        if screen is None or table is None or not table.row_count:
-            self._screens.tell("export", "there are no rows to export", "muted")
+        if (found := self._rows_of("export", "there are no rows to export")) is None:
             return
+        screen, table = found
 
         def chosen(format_id: object) -> None:
             if isinstance(format_id, str):

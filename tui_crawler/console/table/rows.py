@@ -55,19 +55,16 @@ class TableRows:
         before = self.cursor_key
         self._rows = {row.key: row for row in rows}
         self.order = list(self._rows)
-        if cursor == "first":
-            self.cursor_index = min(0, len(self.order) - 1)
-        elif cursor == "last":
-            self.cursor_index = len(self.order) - 1
-        else:
+        if cursor == "pin":
             self._pin(before, self.cursor_index)
+        else:
+            self.cursor_index = min(0 if cursor == "first" else len(self.order), len(self.order) - 1)
         if not keep_marks:
             self.marks.intersection_update(self._rows)
 
     def update(self, row: Row) -> Row | None:
         """Put `row` in place of the row of its key and return that one; None (nothing done) if there is none."""
-        before = self._rows.get(row.key)
-        if before is not None:
+        if (before := self._rows.get(row.key)) is not None:
             self._rows[row.key] = row
         return before
 
@@ -127,7 +124,6 @@ class TableRows:
         self._mark_anchor = None
 
     def _pin(self, key: Hashable | None, fallback: int) -> None:
-        """Put the cursor on `key`, or at the index `fallback`, clamped, when there is no such row."""
         if key is not None and key in self._rows:
             same_place = 0 <= fallback < len(self.order) and self.order[fallback] == key
             self.cursor_index = fallback if same_place else self.order.index(key)

@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
+from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -89,6 +90,10 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     """The part of a `CrawlTable` that holds and paints rows; what the operator does comes on top of it."""
 
     ALLOW_SELECT = False
+    sort: reactive[Sort | None] = reactive(None)
+    """The column and direction the header shows as the order; the caller orders the rows."""
+    placeholder: reactive[str] = reactive("")
+    """What is shown while there are no rows; may have several lines."""
     pins_top = False
     """Whether the topmost row stays where it is, too, when rows come and go above it while the cursor is elsewhere."""
 
@@ -122,16 +127,17 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         `show_cursor` False: a table to be read only. `holds_still`: what comes in changes no column's width.
         """
         super().__init__(id=id, classes=classes)
-        self.relation, self._columns = relation, relation.columns
+        self.relation = relation
+        self.columns: Sequence[AnyColumn] = relation.columns
+        """All columns, those among them that have no room."""
         self._rows = TableRows()
-        self._seen = SeenWidths(self._columns)
-        self._placeholder = relation.nothing if placeholder is None else placeholder
+        self._seen = SeenWidths(self.columns)
+        self.set_reactive(TableView.placeholder, relation.nothing if placeholder is None else placeholder)
         self.awaited = True
         """Whether its rows are still being read."""
         self._show_header, self._show_cursor = show_header, show_cursor
         self._holds_still, self.can_focus = holds_still, show_cursor
-        self._sort: Sort | None = None
-        self._current_column = self._columns[0].id if self._columns else None
+        self._current_column = self.columns[0].id if self.columns else None
         self._painter: TablePainter | None = None
         self._restyled = False
         self._view = Size(0, 0)
@@ -171,36 +177,16 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         layout = painter.layout if painter and painter.layout.width == width else self._arranged(width)
         return tuple(place.column.id for place in layout.places)
 
-    @property
-    def sort(self) -> Sort | None:
-        """The column and direction the header shows as the order; the caller orders the rows."""
-        return self._sort
-
-    @sort.setter
-    def sort(self, sort: Sort | None) -> None:
-        self._sort = sort
-        self._refresh_line(0)
-
-    @property
-    def placeholder(self) -> str:
-        """What is shown while there are no rows; may have several lines."""
-        return self._placeholder
-
-    @placeholder.setter
-    def placeholder(self, placeholder: str) -> None:
-        self._placeholder = placeholder
-        self.refresh()
-
     def row(self, key: Hashable) -> Row | None:
         """Return the row of `key`, or None."""
         return self._rows.get(key)
 
     def set_columns(self, columns: Sequence[AnyColumn]) -> None:
         """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
-        before, self._columns = self._columns, tuple(columns)
-        if self._columns != before:
-            self._seen = SeenWidths(self._columns)
-        ids = [column.id for column in self._columns]
+        before, self.columns = self.columns, tuple(columns)
+        if self.columns != before:
+            self._seen = SeenWidths(self.columns)
+        ids = [column.id for column in self.columns]
         if self._current_column not in ids:
             self._current_column = ids[0] if ids else None
         self._painter = None
@@ -219,8 +205,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def record(self, key: Hashable | None) -> Any:
         """Return the record that the row of a key shows, or None."""
-        row = self._rows.get(key)
-        return None if row is None else row.record
+        return None if (row := self._rows.get(key)) is None else row.record
 
     @property
     def current(self) -> Any:
@@ -229,8 +214,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def source(self, key: Hashable) -> object | None:
         """Return the record of a row as it was read, for copies and exports; None: the texts shown have to do."""
-        row = self._rows.get(key)
-        return None if row is None else row.source
+        return None if (row := self._rows.get(key)) is None else row.source
 
     def set_rows(self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False) -> None:
         """Put `rows`, in this order, in place of all rows. Keys are unique and not None.
@@ -296,7 +280,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def nothing_here(self) -> str:
         """What is shown while there are no rows: that there are none only once they were read."""
-        return self.told(self._placeholder) if self._placeholder else ""
+        return self.told(self.placeholder) if self.placeholder else ""
 
     def told(self, words: str) -> str:
         """Return `words` about the rows; while these are being read, that they are."""
@@ -315,10 +299,9 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Return line `y` of the view: header, a row, the placeholder or nothing."""
         painter = self._painter or self._prepare()
         if y < self._header_lines:
-            return painter.header(self._sort, self._current_column if self.has_focus else None)
+            return painter.header(self.sort, self._current_column if self.has_focus else None)
         line = y - self._header_lines
         if not len(self._rows):
             return painter.message(self.nothing_here(), self._body_height)[line]
@@ -339,7 +322,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._resize_content()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Fit the height of the content to the new size and keep the cursor in view."""
         self._view = self.scrollable_content_region.size
         self._resize_content()
         self._reveal_cursor()
@@ -353,7 +335,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return max(0, self._view.height - self._header_lines)
 
     def _prepare(self) -> TablePainter:
-        """Bring the measures and the painter up to date with size and style; return the painter."""
         self._view = self.scrollable_content_region.size
         keys = self.visible_keys
         self._shown = {key: line for line, key in enumerate(keys, self._header_lines)}
@@ -361,22 +342,21 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         grew = self._seen.take(row for key in keys if (row := self._rows.get(key)) is not None)
         painter = self._painter
         if painter is None or painter.layout.width != self._view.width:
-            painter = self._painter = TablePainter(self._make_palette(), self._arranged(self._view.width))
+            painter = TablePainter(self._make_palette(), self._arranged(self._view.width))
         elif self._restyled:
-            painter = self._painter = painter.in_colours(self._make_palette())
-        self._restyled = False
+            painter = painter.in_colours(self._make_palette())
+        self._painter, self._restyled = painter, False
         if grew:
             self._fit_columns()
-        return self._painter or painter
+        return self._painter
 
     def _arranged(self, width: int) -> Layout:
-        return arrange(self._columns, width, () if self._holds_still else self._seen.widths)
+        return arrange(self.columns, width, () if self._holds_still else self._seen.widths)
 
     def _fit_columns(self) -> bool:
         """Widths grew: whether that makes another picture."""
         painter = self._painter
-        layout = None if painter is None else self._arranged(painter.layout.width)
-        if painter is None or layout is None or layout == painter.layout:
+        if painter is None or (layout := self._arranged(painter.layout.width)) == painter.layout:
             return False
         self._painter = TablePainter(painter.palette, layout)
         return True

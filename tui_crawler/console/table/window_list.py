@@ -97,8 +97,7 @@ class WindowList(AnyReading, Generic[B, A, R]):
         table, kept, visible = self.table, self._rows, self.table.visible_keys
         self._rows = {}
         for one in reversed(self.keyset.rows) if reverse else self.keyset.rows:
-            key = self.keyset.key_of(one)
-            had = kept.get(key)
+            had = kept.get(key := self.keyset.key_of(one))
             same = had is not None and (had[0] is one or had[0] == one)
             self._rows[key] = had if had is not None and same else (one, self._row(one))
         key = table.cursor_key

@@ -155,23 +155,25 @@ def _any_held(transaction: Transaction, claim: Claim, jobs: Sequence[JobRow], va
 
 _Choice = Page.alias("choice")
 _Canonical = Url.alias("canonical")
-_CHOICE_PRIORITY = _Choice.nice + _Choice.attempts
+_PRIORITY = _Choice.nice + _Choice.attempts
+_ANY_PRIORITY = peewee.SQL(str(-NEVER)) < _PRIORITY
+"""No bound at all: it leads to the index of what is pending."""
+_UNLISTED = _Choice.todo_order == ZERO
+_NOT_IGNORED = _Choice.ignored_run != slot("run_id")
+_IS_NOW = (_Choice.not_before <= slot("now")) & _NOT_IGNORED
+_IS_DONE = (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO) & (_Choice.beyond_depth == ZERO)
 _IS_DUE = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
-_IS_NOW = (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
 
 
-def _open_choice(origin: Any = None) -> Any:
-    return _is_open(_Choice, origin) & (_Choice.todo_order == ZERO)
+def _of_job(origin: Any) -> Any:
+    """The pages of a job at one origin."""
+    return (_Choice.origin == origin) & (_Choice.job == slot("job_id"))
 
 
-def _done_choice(origin: Any = None) -> Any:
-    done = (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO) & (_Choice.beyond_depth == ZERO)
-    return _of_job(_Choice, origin) & done
-
-
-def _due_choice(origin: Any = None) -> Any:
-    """A done page on the todo list is on the ignore list, too: the index alone can tell."""
-    return _done_choice(origin) & _IS_DUE
+_OPEN = _of_job(slot("origin_id")) & is_pending(_Choice)
+_DONE = _of_job(slot("origin_id")) & _IS_DONE
+_DUE = _DONE & _IS_DUE
+"""A done page on the todo list is on the ignore list, too: the index alone can tell."""
 
 
 def _best_of(choice: Any, priority: Any) -> Build:
@@ -183,43 +185,27 @@ def _best_of(choice: Any, priority: Any) -> Build:
 
 def _having(waits: Any) -> BuildOf:
     """What builds a query for those of N origins that have such a page."""
-    return builds_among(Origin.select(Origin.origin), Origin.origin, peewee.fn.EXISTS(_Choice.select(ONE).where(waits)))
-
-
-def _is_open(page: Any, origin: Any = None) -> Any:
-    return _of_job(page, origin) & is_pending(page)
-
-
-def _of_job(page: Any, origin: Any = None) -> Any:
-    """The pages of a job at one origin, the one named by its id unless another query names it."""
-    return (page.origin == (slot("origin_id") if origin is None else origin)) & (page.job == slot("job_id"))
-
-
-def _any_priority(page: Any) -> Any:
-    """No bound at all: it leads to the index of what is pending."""
-    return (page.nice + page.attempts) > peewee.SQL(str(-NEVER))
+    there = _Choice.select(ONE).where(_of_job(Origin.id) & waits & _IS_NOW)
+    return builds_among(Origin.select(Origin.origin), Origin.origin, peewee.fn.EXISTS(there))
 
 
 _ON_LIST = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
 _listed = builds(todo_query().where(_ON_LIST).order_by(Page.todo_order).limit(slot("limit")))
 """The lower bound leads to the index of todo lists."""
-_LATER = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
-_next_due = builds(Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & _any_priority(Page) & _LATER))
-_FREE = (_Choice.ignored_run != slot("run_id")) & (_Choice.todo_order == ZERO)
-_waiting = builds(_Choice.select(_Choice.id).where(_is_open(_Choice) & _any_priority(_Choice) & _FREE).limit(ONE))
-_pending = _best_of(_open_choice(), _CHOICE_PRIORITY)
-_pending_seeds = _best_of(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY + ZERO)
+_FREE = _OPEN & _ANY_PRIORITY & _NOT_IGNORED & _UNLISTED
+_next_due = builds(_Choice.select(peewee.fn.MIN(_Choice.not_before)).where(_FREE & (_Choice.not_before > slot("now"))))
+_waiting = builds(_Choice.select(_Choice.id).where(_FREE).limit(ONE))
+_waiting_due = builds(_Choice.select(_Choice.id).where(_DUE & _NOT_IGNORED).limit(ONE))
+_pending = _best_of(_OPEN & _UNLISTED, _PRIORITY)
+_pending_seeds = _best_of(_OPEN & _UNLISTED & (_Choice.seed == ONE), _PRIORITY + ZERO)
 """The order is not that of an index: so the few seeds are found by theirs, and sorted."""
-_pending_others = _best_of(_open_choice() & (_Choice.seed == ZERO), _CHOICE_PRIORITY)
-_done = _best_of(_due_choice(), _Choice.nice)
-_done_seeds = _best_of(_due_choice() & (_Choice.seed == ONE), _Choice.nice)
-_done_others = _best_of(_due_choice() & (_Choice.seed == ZERO), _Choice.nice)
-_kept_sitemaps = _best_of(_done_choice() & (_Choice.sitemap == ONE) & ~_IS_DUE, _Choice.nice)
+_pending_others = _best_of(_OPEN & _UNLISTED & (_Choice.seed == ZERO), _PRIORITY)
+_done = _best_of(_DUE, _Choice.nice)
+_done_seeds = _best_of(_DUE & (_Choice.seed == ONE), _Choice.nice)
+_done_others = _best_of(_DUE & (_Choice.seed == ZERO), _Choice.nice)
+_kept_sitemaps = _best_of(_DONE & (_Choice.sitemap == ONE) & ~_IS_DUE, _Choice.nice)
 """Sitemaps that are not due: they are read in each run, as they say which pages have changed."""
-_with_pending = _having(_open_choice(Origin.id) & _any_priority(_Choice) & _IS_NOW)
-_with_due = _having(_due_choice(Origin.id) & _IS_NOW)
-_waiting_due = builds(
-    _Choice.select(_Choice.id).where(_due_choice() & (_Choice.ignored_run != slot("run_id"))).limit(ONE)
-)
+_with_pending = _having(is_pending(_Choice) & _UNLISTED & _ANY_PRIORITY)
+_with_due = _having(_IS_DONE & _IS_DUE)
 _origin_id = reads([Origin.origin], Origin.id)
 _sitemap = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & (Page.sitemap == ONE)).limit(ONE))

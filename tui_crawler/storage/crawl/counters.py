@@ -161,15 +161,14 @@ def _stored(transaction: Transaction, key: tuple[int, int, int, int]) -> PulseCo
     return PulseCount(row[0], row[1], row[2], row[3], unpacked(row[4])) if row else PulseCount()
 
 
-def measure(transaction: Transaction, claim: Claim, lag_ms: int, commit_ms: int, commit_jobs: int) -> bool:
-    """Keep what a session has measured of itself; the first one in a minute looks at the crawl, too. True."""
+def measure(transaction: Transaction, claim: Claim, lag_ms: int, commit_ms: int, commit_jobs: int) -> None:
+    """Keep what a session has measured of itself; the first one in a minute looks at the crawl, too."""
     at = transaction.now - transaction.now % MINUTE_MS
     seen: tuple[Any, ...] = (None,) * len(_OF_CRAWL)
     if transaction.one(_any_gauge, {"at": at}) is None:
         seen = transaction.fetch(Origin.select(*_OF_CRAWL.values()).where(Origin.participates == peewee.SQL("1")))[0]
     own = (claim.session_id, lag_ms, commit_ms, commit_jobs)
     transaction.insert(_keep_gauge, [(length, at - at % length, *own, *seen) for length in KEPT_MS])
-    return True
 
 
 def _sum(condition: Any) -> Any:

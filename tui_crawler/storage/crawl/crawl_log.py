@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -47,7 +47,7 @@ def log_attempt(
     """Appends the attempt, which found `new` pages, and its requests to the crawl log; answers its id."""
     ((attempt_id,),) = transaction.insert_returning(insert_attempts, [attempt_row(claim, attempt, row, ids, new)])
     transaction.insert(insert_requests, [request_row(request, attempt_id, ids) for request in attempt.requests])
-    store_results(transaction, attempt_id, attempt.results)
+    transaction.insert(insert_results, [result_row(one, attempt_id) for one in attempt.results])
     return int(attempt_id)
 
 
@@ -62,13 +62,8 @@ def attempt_row(
     return (*where, *what, *texts, *_attempt_values(attempt))
 
 
-def store_results(transaction: Transaction, attempt_id: int, results: Sequence[AttemptResult]) -> None:
-    """Adds typed results to an attempt (B). A result that is there already, by its id, stays as it is."""
-    transaction.insert(insert_results, [result_row(one, attempt_id) for one in results])
-
-
 def result_row(result: AttemptResult, attempt_id: int) -> tuple[Any, ...]:
-    """The values of a typed result, for `insert_results`."""
+    """The values of a typed result (B), for `insert_results`, which keeps the one that is there by its id."""
     return (clean(f"{attempt_id}:{result.type}"), attempt_id, clean(result.type), clean(result.value))
 
 

@@ -135,13 +135,11 @@ def window(transaction: Transaction, named: RetrySelection, cursor: Cursor) -> t
     """The ids of the next pages that may be meant, origin by origin, and where to go on (None: these are the last)."""
     found: list[Row] = []
     for _ in range(_STATEMENTS):
-        if cursor.source == len(named.sources):
+        if cursor.source == len(named.sources) or len(found) >= _WINDOW:
             break
         rows, after = named.sources[cursor.source].read(transaction, cursor.after, _WINDOW - len(found))
         found += rows
         cursor = Cursor(cursor.source + 1) if after is None else Cursor(cursor.source, after)
-        if len(found) >= _WINDOW:
-            break
     found.sort()
     return tuple(row[1] for row in found), cursor if cursor.source < len(named.sources) else None
 
@@ -199,12 +197,6 @@ def as_put_back(transaction: Transaction, claim: Claim, page_ids: Sequence[int])
     return PutBack(tuple((names[one], tuple(theirs)) for one, theirs in pages.items()), frozenset(listed))
 
 
-def named_counts(transaction: Transaction, counts: dict[int, int]) -> tuple[tuple[str, int], ...]:
-    """Counts of origins by their names, in the order of these."""
-    names = _names(transaction, counts)
-    return tuple(sorted((names[origin_id], count) for origin_id, count in counts.items()))
-
-
 def put_first(transaction: Transaction, claim: Claim, placed: Iterable[tuple[OriginRecord, Sequence[int]]]) -> None:
     """Puts pages before all else on the todo list of their origin, in this order, and stores its state. What is on the
     list keeps its place, so that a long list costs no more than a short one."""
@@ -237,7 +229,8 @@ class Retrying:
         async for named, ids in self._pieces(_PIECE):
             back = partial(put_back, claim=self._claim, named=named, page_ids=ids)
             counts.update(await self._writer.write(back))
-        return await self._writer.read(partial(named_counts, counts=counts))
+        names = await self._writer.read(partial(_names, origin_ids=counts))
+        return tuple(sorted((names[origin_id], count) for origin_id, count in counts.items()))
 
     async def first(self) -> PutBack:
         """Those of the pages that wait, and come next."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,11 +137,9 @@ def next_waiting(transaction: Transaction, segment_store: SegmentStore) -> str:
     """The path of the oldest segment that waits and is whole; empty when there is none."""
     for segment in waiting(transaction, segment_store):
         _publish(segment.path)
-        try:
+        with suppress(BadSegment):
             whole(segment)
-        except BadSegment:
-            continue
-        return str(segment.path)
+            return str(segment.path)
     return ""
 
 
