@@ -163,7 +163,7 @@ class PageReports(SubjectReports):
         if row is None or row[1] is None:
             return None
         errors = json.loads(row[2]) if row[2] else []
-        return Validation(row[0], bool(row[1]), tuple(ValidationError(*error) for error in errors))
+        return Validation(row[0], tuple(ValidationError(*error) for error in errors))
 
     def body(self, url: str) -> bytes | None:
         """The stored body of a page, None when there is none."""
