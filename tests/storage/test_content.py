@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.storage.bench import of_sqlite
-from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, outcome, plan, seed
+from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, plan, seed
 from tests.storage.reading import data_of, pages_of, validation_of
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
@@ -301,10 +301,3 @@ def test_data_blocks_are_those_of_the_last_document(segment_store, steps):
             job.prepare(transaction)
             job(transaction)
             assert set(workbench.rows("SELECT name, type, place, value FROM data_block")) == oracle
-
-
-def test_the_outcome_of_a_page_with_content_counts_as_before(workbench, home):
-    claim, page = home
-    made = crawled(page, T0, document=document(page, validation=BAD, data=DATA))
-    settled = workbench.settle(claim, replace(made, page=outcome(page, ExitCode.file_ingested, T0)))
-    assert (settled.pending, settled.done, settled.failed, settled.blocked) == (0, 1, 0, 0)
