@@ -158,7 +158,6 @@ def test_every_command_has_help_and_the_common_options(words: tuple[str, ...], c
     assert 1 <= len(examples) <= 2
     for line in examples:
         typed = re.search(r"tui-crawler ((?:[^|>)']|'[^']*')*)", line)
-        assert typed is not None
         assert carried_out(parse(shlex.split(typed[1])).execute) == carried_out(COMMANDS[words].get_default("execute"))
     assert all(action.help for action in COMMANDS[words]._actions if action.option_strings)
 

@@ -240,5 +240,4 @@ def test_the_configuration_a_database_keeps_has_its_own_name_and_text(here: Path
     """A console that goes on from a file of another name goes on with the same job."""
     path = store_crawl(here / "moved.db", config_name="site")
     config = kept_config(path)
-    assert config is not None
     assert (config.name, config.text) == ("site", CONFIG)

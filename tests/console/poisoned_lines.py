@@ -212,7 +212,6 @@ def every_line(payload: str) -> Iterator[Line]:
     yield from every_line_of_the_log(reports, now)
     yield from every_line_of_urls(reports, now)
     detail = reports.page_detail(API, 0, 9)
-    assert detail is not None
     yield from url_detail.page_lines(detail.page, zone)
     yield from url_detail.path_lines(detail, zone)
     for request in detail.requests:

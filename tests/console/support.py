@@ -403,7 +403,6 @@ class Stage:
     def situation(self) -> Situation:
         """What the screen below all dialogs is about."""
         screen = self.app.console_screen
-        assert screen is not None
         return screen.situation()
 
     def sees(self, *words: str) -> None:

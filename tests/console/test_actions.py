@@ -163,7 +163,6 @@ def test_the_page_of_keys_names_every_action_and_key() -> None:
 def test_toggle_pause_leaves_finished_and_paused_origins_alone() -> None:
     views = origins()
     mixed = intents.toggle_pause([view for view in views if view.origin.startswith("https://")])
-    assert mixed is not None
     assert isinstance(mixed.commands[0], PauseOrigins)
     assert "https://old.example.org" not in mixed.commands[0].origins
     assert "https://tiny.example" not in mixed.commands[0].origins
@@ -175,7 +174,6 @@ def undo_words(intent: intents.Intent | None) -> str:
     """What undoing an intent says."""
     assert intent is not None
     step = UndoStack().did(intent).undo()
-    assert step is not None
     return step[0].says
 
 
@@ -192,7 +190,6 @@ def test_delay_steps() -> None:
     told_to_wait = intents.slower(origin(WWW, delay_ms=3_000, delay_reason="retry_after"))
     assert undo_words(told_to_wait) == "undo: delay of www.example.com back to its own"
     up = intents.slower(plain)
-    assert up is not None
     assert (up.commands, up.inverse) == ((SetDelay(WWW, 1_500),), (SetDelay(WWW, 0),))
     assert up.says == "delay of www.example.com: 1.0s → 1.5s"
     assert undo_words(up) == "undo: delay of www.example.com back to its own, 1.0s"
@@ -200,18 +197,15 @@ def test_delay_steps() -> None:
     assert intents.faster(plain) is None
     slowed = origin(WWW, delay_ms=3_000, operator_delay_ms=3_000)
     down = intents.faster(slowed)
-    assert down is not None
     assert down.commands == (SetDelay(WWW, 2_000),)
     assert undo_words(down) == "undo: delay of www.example.com back to 3.0s"
     asked = intents.faster(replace(slowed, crawl_delay_ms=2_500))
-    assert asked is not None
     assert asked.commands == (SetDelay(WWW, 0),)
 
 
 def test_where_a_longer_delay_holds_anyway_faster_takes_the_own_one_off_at_once() -> None:
     slow = origin(WWW, delay_ms=4_000, delay_reason="response_time", operator_delay_ms=3_000)
     off = intents.faster(slow)
-    assert off is not None
     assert (off.commands, off.inverse) == ((SetDelay(WWW, 0),), (SetDelay(WWW, 3_000),))
     assert off.says == "delay of www.example.com: 3.0s → its own"
     assert undo_words(off) == "undo: delay of www.example.com back to 3.0s"
@@ -258,7 +252,6 @@ def test_undo_and_redo_walk_over_what_can_be_undone() -> None:
     assert back.commands == (ResumeOrigins((API,)),)
     assert stack.next_undo == ""
     again = stack.redo()
-    assert again is not None
     assert again[0].commands == pause.commands
     assert again[1].undo() is not None
     assert stack.did(pause).redo() is None

@@ -120,10 +120,8 @@ def test_a_lowered_delay_is_what_the_next_step_starts_from() -> None:
     assert first is not None
     asked.note(first)
     second = down(asked.shown((slowed,))[0])
-    assert second is not None
     assert (first.commands, second.commands) == ((SetDelay(WWW, 2_000),), (SetDelay(WWW, 1_500),))
     up = intents.slower(asked.shown((slowed,))[0])
-    assert up is not None
     assert up.commands == (SetDelay(WWW, 3_000),)
 
 

@@ -81,7 +81,6 @@ def test_origins_never_come_without_the_run_they_are_of() -> None:
     clock = FrozenClock()
     reports = Beginning(rows={}, log=(), newest_run=None)
     shot = SnapshotReader(reports, clock).read(ReadingRequest((ORIGINS,)))
-    assert shot is not None
     assert len(shot.parts[ORIGINS]) == 11
     assert shot.run == run_view()
 
@@ -91,11 +90,9 @@ def test_a_run_is_read_with_the_first_commit_of_it_however_short_ago_the_last_lo
     reports = beginning(None)
     reader = SnapshotReader(reports, clock)
     first = reader.read(ReadingRequest((ORIGINS,)))
-    assert first is not None
     assert first.run is None
     clock.move(10)
     reports.newest_run = run_view()
     reports.commit(*origins())
     shot = reader.read(ReadingRequest((ORIGINS,)))
-    assert shot is not None
     assert shot.run == run_view()

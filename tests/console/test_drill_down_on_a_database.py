@@ -50,7 +50,6 @@ async def test_groups_windows_and_what_putting_back_means(reports: OpenReports) 
     assert plan_of_it.urls == tuple(f"{A}/items/{n}" for n in range(3))
     assert plan_of_it.origins[A].delay_ms == 1_000
     run = reports.run()
-    assert run is not None
     assert run.tries == 3
     reports.close()
 
@@ -80,5 +79,4 @@ def first_of(held: Stage, name: str) -> list[str]:
     """The first three cells of the first row."""
     table = held.app.screen.query_one(name, CrawlTable)
     row = table.row(table.row_order[0])
-    assert row is not None
     return [cell if isinstance(cell, str) else cell.text for cell in row.cells[:3] if not isinstance(cell, tuple)]

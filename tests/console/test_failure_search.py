@@ -38,7 +38,6 @@ async def test_part_of_a_url_keeps_the_groups_that_hold_it_and_of_these_the_page
         await look_for(held, "BASKET")
         assert groups(held) == [TIMEOUT]
         row = held.table("#groups").row(TIMEOUT)
-        assert row is not None
         assert "899" in str(row.cells[1]), "what a retry of the group puts back"
         assert list(held.table("#pages").row_order) == [300, 600]
         assert "timeout · row 1 of 2 with basket" in held.text()

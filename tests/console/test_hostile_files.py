@@ -97,7 +97,6 @@ def hostile_files(tmp_path: Path) -> Path:
 async def test_a_real_folder_of_hostile_files_is_read_and_shown(hostile_files: Path) -> None:
     async with welcome(Folder(hostile_files)) as held:
         found = held.app.found
-        assert found is not None
         assert len(found.configurations) == len(NAMES)
         assert len(found.databases) == len(NAMES) + 1
         await look_around(held, "files")

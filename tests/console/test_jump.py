@@ -93,7 +93,6 @@ async def test_a_click_jumps_and_a_click_beside_leaves() -> None:
         await held.quiet()
         screen = held.app.console_screen
         assert held.app.screen is screen
-        assert screen is not None
         assert screen.focused is screen.query_one("#events")
         await held.press("ctrl+o", rounds=0)
         await held.pilot.click(offset=(2, 30))

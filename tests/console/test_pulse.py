@@ -248,7 +248,6 @@ def title_of_chart(held: Stage, chart_id: str) -> str:
 def says_what_the_header_says(held: Stage) -> tuple[str, ...]:
     """Asserts that the charts of what waits and of states have the numbers of the header; returns these."""
     header = held.app.screen.query_one(HeaderBar)._state
-    assert header is not None
     assert header.totals is not None
     if any(pane.chart_id == "queue" and pane.display for pane in held.app.screen.query(ChartPane)):
         words = f"{count(header.totals.pending)} pending  {count(header.totals.todo)} todo"

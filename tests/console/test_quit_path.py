@@ -27,7 +27,6 @@ async def test_without_an_engine_q_leaves_at_once_and_says_that_the_crawl_goes_o
         await held.press("q", rounds=0)
         await held.gone()
     summary = held.app.return_value
-    assert summary is not None
     assert summary.exit_status == 0
     assert (
         summary.lines()[0]
@@ -51,7 +50,6 @@ async def test_q_drains_and_leaves_when_the_engine_has_ended() -> None:
         await held.engine_over()
         await held.gone()
     summary = held.app.return_value
-    assert summary is not None
     assert summary.engine_reason == "operator"
     assert not summary.forced
     assert summary.exit_status == 1  # an origin gave up
@@ -69,7 +67,6 @@ async def test_a_database_that_cannot_be_read_at_the_end_is_told_and_is_no_succe
         await held.engine_over()
         await held.gone()
     summary = held.app.return_value
-    assert summary is not None
     assert "The database failed: /data/crawl.db is damaged" in summary.lines()
     assert replace(summary, gave_up=()).exit_status == 1
 
@@ -94,7 +91,6 @@ async def test_an_engine_that_does_not_end_is_left_behind() -> None:
         held.app.beat()
         await held.quiet()
         summary = held.app.return_value
-        assert summary is not None
         assert summary.engine_stuck
         assert "the next start continues this run" in summary.lines()[-1]
 

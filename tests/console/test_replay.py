@@ -75,7 +75,6 @@ async def test_the_views_show_a_moment_and_steps_to_and_fro(crawl: Path) -> None
             assert player.state.moment.attempt_id == number
             sums = stored(crawl, "SELECT SUM(requests), COUNT(*) FROM attempt WHERE id <= ?", number)[0]
             totals = held.app.live_state.totals
-            assert totals is not None
             assert (totals.requests, totals.attempts) == sums
         for number in range(7, 0, -1):
             await held.pilot.press("{")

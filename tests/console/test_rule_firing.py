@@ -64,7 +64,6 @@ def test_refusals_are_counted_for_the_entry_whose_words_they_carry() -> None:
         "domain *.example.org": None,
     }
     items = said['page where path begins with "/v2/items"']
-    assert items is not None
     assert (items.first_ruleset, items.last_ruleset, items.last_at) == (11, 13, NOW - 60_000)
     assert without_entry(refusal_counts()) == 40
 
@@ -105,7 +104,6 @@ def test_of_query_policies_of_one_place_nothing_is_said_while_one_refusal_stays_
     twins = PolicySet(url_query_parameters=(query("/a", "x", "console"), query("/b", "y", "console")))
     rows = (refused("console", "sort", f"{API}/a?sort=1"), refused("console", "z", f"{API}/gone?z=1"))
     first, second = by_words(twins, RefusalCounts(rows, 10, 10)).values()
-    assert first is not None
     assert first.count == 5
     assert second is None
     assert "at one place with others" in text_of(rule_hits_line(None, NONE, UTC, query=True))
@@ -125,7 +123,6 @@ def test_a_query_policy_is_known_although_its_line_has_moved() -> None:
 def test_query_policies_that_cannot_be_compiled_are_known_by_their_place() -> None:
     bad = PolicySet(url_query_parameters=(QueryPolicy(None, values=(("x", "("),), source="my.yaml:3"),))
     (one,) = by_words(bad, RefusalCounts((refused("my.yaml:3", "y", f"{API}/?y=1"),), 9, 9)).values()
-    assert one is not None
     assert one.count == 5
 
 

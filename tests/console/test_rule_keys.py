@@ -35,7 +35,6 @@ def hold_up(held: Stage) -> threading.Event:
 async def let_read(held: Stage) -> None:
     """Readings end again."""
     gate, held.reports.gate = held.reports.gate, None
-    assert gate is not None
     gate.set()
     await held.settle(4)
 

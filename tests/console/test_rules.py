@@ -270,12 +270,10 @@ class TestFromSelection:
         async with stage((160, 40)) as held:
             await held.press("2", "tab", rounds=3)
             screen = held.app.console_screen
-            assert screen is not None
             (url,) = screen.situation().urls
             await held.press("m", rounds=3)
             await counted(held)
             reading = editor(held).session.reading
-            assert reading is not None
             assert Pattern(reading.policies.rules[-1].match).search(url)
             await held.press("escape", "escape", "y", rounds=2)
             assert isinstance(held.app.screen, FailuresScreen)

@@ -196,7 +196,6 @@ async def show(held: Stage, size: tuple[int, int], look: str, *, reads: bool = F
     if reads:
         await held.settle(1, move_ms=0)
     screen = held.app.console_screen
-    assert screen is not None
     screen.tick()
     held.app.show_header(screen)
     await held.quiet()

@@ -271,7 +271,6 @@ def test_a_trail_is_walked_back_and_on() -> None:
     assert (trail.places, trail.last) == ((one, two, three), two)
     assert trail.moved(1) is None
     back = trail.moved(-1)
-    assert back is not None
     assert (back.place, back.last) == (two, three)
     assert back.went(one).places == (one, two, one)
     assert ScreenHistory().moved(-1) is None

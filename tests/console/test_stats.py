@@ -25,7 +25,6 @@ from tui_crawler.text.relations.runs import RUNS
 
 def done_of(held: Stage) -> str:
     row = held.table("#jobs").row("my-index")
-    assert row is not None
     return text_of(row.cells[7])
 
 
@@ -90,7 +89,6 @@ def test_pause_of_jobs_leaves_paused_and_aborted_ones_alone_and_is_undone() -> N
     names = ("my-index", "press", "events")
     assert (intent.commands, intent.inverse) == ((SteerJobs("pause", names),), (SteerJobs("resume", names),))
     paused = toggle_jobs([jobs()[1]])
-    assert paused is not None
     assert (paused.commands, paused.says) == ((SteerJobs("resume", ("archive",)),), "resume job archive")
     assert toggle_jobs([jobs()[4]]) is None
 
@@ -98,16 +96,13 @@ def test_pause_of_jobs_leaves_paused_and_aborted_ones_alone_and_is_undone() -> N
 def test_values_of_jobs_are_set_and_put_back_no_limit_included() -> None:
     my_index, archive, press, *_ = jobs()
     depth = set_jobs((my_index, press), "depth", None)
-    assert depth is not None
     assert depth.commands == (SetJob("my-index", depth=-1), SetJob("press", depth=-1))
     assert depth.inverse == (SetJob("my-index", depth=8), SetJob("press", depth=2))
     assert set_jobs((archive,), "depth", None) is None
     at_once = set_jobs((my_index,), "concurrency", 3)
-    assert at_once is not None
     assert at_once.says == "concurrency of job my-index: none → 3"
     assert at_once.inverse == (SetJob("my-index", concurrency=-1),)
     later = shift_niceness((press,), 10)
-    assert later is not None
     assert (later.commands, later.inverse) == ((SetJob("press", nice=0),), (SetJob("press", nice=-10),))
     assert shift_niceness((), 10) is None
 
@@ -289,7 +284,6 @@ async def test_groups_of_failures_show_the_pages_of_the_last_five_minutes() -> N
     async with stage((140, 40), keys="2", rounds=2) as held:
         assert "5 MIN" in held.text()
         row = held.table("#groups").row((("exit_code", "request_timeout"),))
-        assert row is not None
         assert text_of(row.cells[2]) == "2"
         await held.press("c", rounds=2)
         assert "5 MIN" in held.text()

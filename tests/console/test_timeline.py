@@ -85,7 +85,6 @@ async def test_the_cursor_says_what_was_and_why() -> None:
     async with stage((120, 40)) as held:
         screen = await open_timeline(held)
         shown = next(iter(screen.query(LanePane))).timeline
-        assert shown is not None
         screen.action_move_to(shown.span.cell(LIMITED + 30 * SECOND))
         await held.settle(1)
         held.sees("0 asked · delay 3m00s · Retry-After", "patience 5 · ◷ waiting", "follow ○")

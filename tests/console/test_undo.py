@@ -28,9 +28,7 @@ def test_what_cannot_be_undone_stands_in_the_way_until_that_was_told() -> None:
 
 def test_what_is_done_again_is_the_last_that_was_done() -> None:
     undone = UndoStack().did(PAUSE).undo()
-    assert undone is not None
     again = undone[1].did(SEEDS).redo()
-    assert again is not None
     assert again[1].in_the_way == ""
 
 

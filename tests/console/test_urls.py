@@ -472,7 +472,6 @@ async def test_that_is_told_in_its_row_and_below() -> None:
     tried = page(1, f"{DOWN}/x", "request_timeout", attempts_remaining=2)
     async with stage((160, 40), reports=FakeReports(pages=(tried,)), keys="3") as held:
         row = held.table("#urls").row(1)
-        assert row is not None
         due = row.cells[[column.id for column in held.table("#urls").columns].index("due")]
         assert cell_text(due) == "gave up"
         assert "origin gave up · depth" in held.text()

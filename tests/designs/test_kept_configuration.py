@@ -49,7 +49,6 @@ def test_what_the_command_line_allowed_is_kept(crawl: Crawling) -> None:
         assert (why["verdict"], why["exit_code"]) == ("invalid_url", "invalid_url")
         assert any("crawl.max_url_length" in step["source"] for step in why["steps"] if step["verdict"] == "refuse")
         kept = kept_config(crawl.database)
-        assert kept is not None
         assert kept.impolite_everywhere
         assert settings_by_origin(kept)(site.origin).delay.floor_ms == 0
         assert kept.source_of("delay.allow_impolite") == "command line"
@@ -69,7 +68,6 @@ def test_a_run_that_goes_on_keeps_its_limit_and_its_name_and_the_next_one_only_t
     over = kept_config(crawl.database)
     cut_short(crawl)
     going_on = kept_config(crawl.database)
-    assert over is not None
     assert going_on is not None
     assert (over.user_agent, over.crawl.max_requests, over.crawl.force_recrawl) == (AGENT, None, False)
     assert (going_on.user_agent, going_on.crawl.max_requests, going_on.crawl.force_recrawl) == (AGENT, 2, True)

@@ -48,7 +48,6 @@ def test_a_document_is_valid_or_says_where_it_is_not(read: tuple[Crawling, Site]
     assert [(page["validation_type"], page["valid"]) for page in pages] == [(named, 1), (named, 0)]
     with crawl.reports() as reports:
         good, bad = (validation_of(reports, url) for url in urls)
-    assert good is not None
     assert bad is not None
     assert (good.type, good.valid, good.errors) == (named, True, ())
     assert (bad.type, bad.valid) == (named, False)
@@ -75,7 +74,6 @@ def test_the_report_says_how_many_documents_are_invalid_and_why(read: tuple[Craw
         assert {url for row in found["rows"] for url in row["urls"]} >= set(bad)
         with crawl.reports() as reports:
             judged = validation_of(reports, bad[0])
-        assert judged is not None
         assert {one.message for one in judged.errors} <= {r["message"] for r in found["rows"] if r["type"] == "html"}
 
 
@@ -99,7 +97,6 @@ def test_the_first_twenty_errors_are_kept_with_line_and_column(crawl: Crawling) 
     crawl.run()
     with crawl.reports() as reports:
         found = validation_of(reports, site.url())
-    assert found is not None
     errors = found.errors
     assert len(errors) == 20
     assert [error.line for error in errors] == list(range(2, 22))

@@ -25,7 +25,6 @@ def test_numbers_and_long_hexadecimal_words_of_a_path_are_left_open() -> None:
 
 def test_an_endless_calendar_is_suspected_with_its_numbers() -> None:
     found = suspect(A, (), [month(n) for n in range(LEAST_PAGES)])  # type: ignore[misc]  # made by keyword
-    assert found is not None
     assert found.evidence == ("/calendar/{n}/{n}: 30 of the last 30 pages, 1.0 new ones from each, one title",)
     assert found.sample_url == f"{A}/calendar/2000/0"
 
@@ -50,7 +49,6 @@ def test_refusals_of_the_guard_count_when_they_are_many_or_of_both_kinds() -> No
     assert suspect(A, [refused("trap_repeat", LEAST_REFUSED - 1), refused("scope", 9_000)], ()) is None
     assert suspect(A, [refused("origin_full", 5_000)], ()) is None
     one = suspect(A, [refused("trap_repeat", LEAST_REFUSED)], ())
-    assert one is not None
     assert one.evidence == ("20 links with a path segment more than 3 times",)
     both = guard_suspicions([refused("trap_depth", 1), refused("trap_repeat", 1)])[A]
     assert both.evidence == ("1 link with more than 20 path segments", "1 link with a path segment more than 3 times")

@@ -82,7 +82,6 @@ class Crawled:
         url = path if "://" in path else self.web.site + path
         with closing(Reports(self.database)) as reports:
             run = reports.run()
-            assert run is not None
             return Explainer(reports, zone=UTC, you="tester").explain(url, run.finished_at + 1)
 
 
