@@ -168,9 +168,9 @@ class LiveFilterScreen(RowsScreen):
         """Narrows the rows; an empty text shows all."""
 
     def _open_line(self, label: str, text: str, hint: str) -> None:
-        use = EntryUse("filter", self._keep, self._filter, passing=True)
-        self.query_one(EntryLine).open(use, label, text, hint)
+        def keep(text: str) -> None:
+            self._filter(text)
+            self.focus_main()
 
-    def _keep(self, text: str) -> None:
-        self._filter(text)
-        self.focus_main()
+        use = EntryUse("filter", keep, self._filter, passing=True)
+        self.query_one(EntryLine).open(use, label, text, hint)
