@@ -38,11 +38,9 @@ class WaitingScreen(ConsoleScreen):
     OPENS: ClassVar[frozenset[str]] = frozenset()
     """Actions that open something in which one types or goes on."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._postponed: tuple[str, str] | None = None
-        self._ticks = 0
-        self._entering = False
+    _postponed: tuple[str, str] | None = None
+    _ticks = 0
+    _entering = False
 
     @property
     @abstractmethod
