@@ -23,7 +23,7 @@ from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.history.coverage import Coverage
 from tui_crawler.domain.records.command import ActionResult, Command
 from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
-from tui_crawler.domain.records.view import OriginChanges, OriginView, RunView, TotalsView
+from tui_crawler.domain.records.view import OriginView, RunView, TotalsView
 from tui_crawler.wiring import operator_name
 from tui_crawler.wiring.launch import Launch
 
@@ -75,8 +75,8 @@ class StoredReports:
     def documents_waiting(self) -> int:
         return 0
 
-    def origins_changed(self, since: int) -> OriginChanges:
-        return OriginChanges(1, self.origins)
+    def origins_changed(self, since: int) -> tuple[OriginView, ...]:
+        return self.origins
 
     def origin(self, origin: str) -> OriginView | None:
         return next((view for view in self.origins if view.origin == origin), None)

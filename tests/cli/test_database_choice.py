@@ -37,11 +37,9 @@ def test_an_empty_variable_names_nothing(here: Path, say: Say, monkeypatch: pyte
     assert path(say) == str(here / "only.db")
 
 
-def test_no_database_at_all(say: Say):
-    said = say("status")
-    assert said.status == 2
-    assert "no database is named and none is here" in said.err
-    assert "tui-crawler crawl URL" in said.err
+@pytest.mark.parametrize("command", ["status", "jobs", "why http://h/", "queue load one.segment"])
+def test_no_database_at_all(command: str, say: Say):
+    say(*command.split()).refused("no database is named and none is here", "tui-crawler crawl URL")
 
 
 @pytest.mark.parametrize("command", ["run my.yaml --workers 99", "queue build my.yaml", "check my.yaml"])

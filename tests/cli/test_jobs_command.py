@@ -42,9 +42,6 @@ class TestList:
         for words in (("--json", "pause", "news"), ("pause", "news", "--json")):
             assert "actions" in say("jobs", *words).document
 
-    def test_no_database(self, here: Path, say: Say):
-        assert say("jobs").status == 2
-
 
 class TestChange:
     def test_values_are_set_and_told(self, crawl: Path, say: Say):

@@ -90,6 +90,7 @@ def test_the_help_of_the_demo_says_where_it_is_kept(say: Say):
     ("line", "words"),
     [
         ("statsu", "unknown command 'statsu'; did you mean status?"),
+        ("https://a.test/", "tui-crawler crawl https://a.test/ crawls it"),
         ("status --jsno", "unrecognized arguments: --jsno; did you mean --json?"),
         ("export pages --formt=csv", "unrecognized arguments: --formt=csv; did you mean --format?"),
         ("jobs set news --tga x", "unrecognized arguments: --tga; did you mean --tag?"),
@@ -107,10 +108,6 @@ def test_help_is_a_command_too(words: tuple[str, ...], say: Say):
     assert say("help", *words) == say(*words, "--help")
     assert say("help", *words).status == 0
     say("help", "statsu").refused("did you mean status?")
-
-
-def test_a_url_alone_is_told_how_to_crawl_it(say: Say):
-    assert "tui-crawler crawl https://a.test/ crawls it" in say("https://a.test/").err
 
 
 def test_a_word_like_no_command_gets_no_guess(say: Say):

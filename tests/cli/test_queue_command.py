@@ -207,10 +207,6 @@ def test_a_live_run_that_does_not_answer(database: Path, say: Say, wiring: Wirin
     say("queue", "load", "one.segment").refused("stays in the journal", status=3)
 
 
-def test_a_load_needs_a_database(here: Path, say: Say, offline: Offline):
-    say("queue", "load", "one.segment").refused("no database")
-
-
 def test_no_name_reaches_the_terminal_unescaped(database: Path, say: Say, wiring: Wiring, offline: Offline):
     wiring.answer = lambda _: ActionResult(1, "{}", json.dumps({"pages": {"https://\x1b[31m": 1}}))
     offline.folder = SegmentFolder(((Path("/s/x"), SegmentHead("\x1b[2J", "", 0, 1)),), ("\x1b]0;x\x07",))

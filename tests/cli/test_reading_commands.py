@@ -325,13 +325,10 @@ class TestCheck:
     def test_mistakes(self, here: Path, say: Say):
         (here / "my.yaml").write_text(CONFIG + "crawl: {max_in_flihgt: 3}\nrobots: {expiry: 30}\n")
         said = say("check", "my.yaml")
-        assert (said.status, said.out) == (2, "")
-        assert len(said.err.splitlines()) == 2
+        assert (said.status, said.out, len(said.err.splitlines())) == (2, "", 2)
         as_json = say("check", "my.yaml", "--json")
-        assert as_json.status == 2
         document = as_json.document
-        assert document["ok"] is False
-        assert document["effective"] is None
+        assert (as_json.status, document["ok"], document["effective"]) == (2, False, None)
         first, second = document["errors"]
         assert set(first) == {"file", "line", "column", "key", "message", "suggestion"}
         assert (first["file"], first["line"]) == ("my.yaml", 3)
@@ -378,9 +375,7 @@ class TestDatabase:
     def test_a_file_that_is_not_ours_is_left_alone(self, command: str, database: Path, say: Say):
         database.write_bytes(b"not a database" * 50)
         said = say("db", command)
-        assert said.status == 3
-        assert said.out == ""
-        assert len(said.err.splitlines()) == 1
+        assert (said.status, said.out, len(said.err.splitlines())) == (3, "", 1)
         assert database.read_bytes() == b"not a database" * 50
 
     def test_nothing_to_upgrade(self, made: Path, say: Say):

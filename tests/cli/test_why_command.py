@@ -210,10 +210,6 @@ def test_a_database_without_a_run(here: Path, say: Say) -> None:
     assert say("links", HOME, "--db", "new.db").status == 0
 
 
-def test_no_database(here: Path, say: Say) -> None:
-    assert say("why", HOME, "--db", "none.db").status == 2
-
-
 @pytest.mark.parametrize(
     "path", ["/list?page=1", '/a"b?x%20y=1&%C3%A9=2&[=3', "/é?{a: b}=1&#c", "/x?=", "/:?- a=[]", "/x?%00=1", "/x?😀=1"]
 )

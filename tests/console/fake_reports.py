@@ -51,7 +51,6 @@ from tui_crawler.domain.records.view import (
     LogReach,
     LogStretch,
     LogTerms,
-    OriginChanges,
     OriginView,
     RunView,
     TotalsView,
@@ -163,10 +162,9 @@ class FakeReports(DiffReports):
             exit_codes=codes,
         )
 
-    def origins_changed(self, since: int) -> OriginChanges:
-        rows = tuple(view for view in self.rows.values() if view.change > since)
+    def origins_changed(self, since: int) -> tuple[OriginView, ...]:
         self.asked.append(f"origins_changed({since})")
-        return OriginChanges(max((view.change for view in rows), default=since), rows)
+        return tuple(view for view in self.rows.values() if view.change > since)
 
     def origin(self, origin: str) -> OriginView | None:
         return self.rows.get(origin)

@@ -13,6 +13,7 @@ from typing import Any
 from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
+from tests.console.sample_rules import FIRST, versions
 from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp, stage
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
@@ -26,6 +27,9 @@ from tui_crawler.text.cells import cell_text
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.steering import SteeredJournal
+
+TWO_JOBS = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
+"""The versions of two jobs."""
 
 
 async def until(held: Stage, fact: Callable[[], bool]) -> None:
@@ -152,10 +156,5 @@ def comes(held: Stage, policies: PolicySet, ruleset_id: int = 14, who: str = "me
 
 
 async def seen(held: Stage) -> None:
-    """The version is read."""
-    await held.settle(4, move_ms=1_100)
-
-
-async def read_again(held: Stage) -> None:
-    """Reads what others have committed."""
+    """What others have committed is read."""
     await held.settle(4, move_ms=1_100)

@@ -180,7 +180,7 @@ def counted(name: str, *, by_time: bool = False) -> Ask[tuple[str, int]]:
 
     @asks(by_time=by_time)
     def read_count(reports: Reports, now: int, name: str) -> tuple[str, int]:
-        return name, len(reports.origins_changed(0).rows)
+        return name, len(reports.origins_changed(0))
 
     return read_count(name)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
 from textual import events
@@ -11,8 +10,8 @@ from textual.keys import _character_to_key
 from textual.widgets import Input
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import asked, counted, cursor_line, draft_text, editor, rules_stage, top, until
-from tests.console.sample_rules import FIRST, FakeRules, versions
+from tests.console.rule_stage import TWO_JOBS, asked, counted, cursor_line, draft_text, editor, rules_stage, top, until
+from tests.console.sample_rules import FakeRules
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.dialogs.help import HelpScreen
@@ -92,21 +91,16 @@ async def test_what_changes_an_entry_waits_and_the_keys_after_it_act_on_the_draf
         assert "/admin/" not in draft_text(held)
 
 
-async def test_undoing_a_version_waits_for_the_versions() -> None:
-    async with stage((160, 40)) as held:
+async def test_undoing_a_version_waits_for_the_versions_and_the_next_job_for_the_jobs() -> None:
+    async with stage((160, 40), reports=FakeReports(versions=TWO_JOBS)) as held:
         hold_up(held)
         await held.type("4u")
         await let_read(held)
         await counted(held)
         assert editor(held).session.returns_to == 12
-
-
-async def test_the_next_job_waits_for_the_jobs() -> None:
-    reports = FakeReports()
-    reports.versions = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
-    async with stage((160, 40), reports=reports) as held:
+        await held.press("escape", "y", rounds=1)
         hold_up(held)
-        await held.type("4w")
+        await held.type("w")
         await let_read(held)
         assert "Rules · job news · ruleset 20" in held.text()
 
@@ -131,9 +125,7 @@ async def test_esc_gives_up_waiting_and_what_was_typed_is_nobodys() -> None:
 
 
 async def test_without_a_ruleset_what_was_typed_is_nobodys() -> None:
-    reports = FakeReports()
-    reports.versions = ()
-    async with stage((160, 40), reports=reports) as held:
+    async with stage((160, 40), reports=FakeReports(versions=())) as held:
         hold_up(held)
         await held.type(f"4e{TEXT}")
         await let_read(held)

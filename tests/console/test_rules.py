@@ -9,9 +9,20 @@ import pytest
 from textual.widgets import Input, Static
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, draft_text, editor, rows_of, rules_stage, until, write
+from tests.console.rule_stage import (
+    TWO_JOBS,
+    comes,
+    counted,
+    draft_text,
+    editor,
+    rows_of,
+    rules_stage,
+    seen,
+    until,
+    write,
+)
 from tests.console.sample_crawl import API, WWW
-from tests.console.sample_rules import FIRST, JOB, SECOND, THIRD, FakeRules, versions
+from tests.console.sample_rules import FIRST, JOB, SECOND, THIRD, FakeRules
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.failures.screen import FailuresScreen
@@ -76,9 +87,7 @@ class TestView:
             assert "Matching URLs are never requested." in info.text
 
     async def test_the_next_job(self) -> None:
-        reports = FakeReports()
-        reports.versions = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
-        async with rules_stage(reports=reports) as held:
+        async with rules_stage(reports=FakeReports(versions=TWO_JOBS)) as held:
             await held.press("w", rounds=3)
             assert "Rules · job news · ruleset 20" in held.text()
             assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["20"]
@@ -86,10 +95,7 @@ class TestView:
             assert "Rules · job my-index · ruleset 13" in held.text()
 
     async def test_a_database_without_rules(self) -> None:
-        reports = FakeReports()
-        reports.versions, reports.added = (), ()
-        async with stage(reports=reports) as held:
-            await held.press("4", "e", rounds=3)
+        async with rules_stage("e", reports=FakeReports(versions=(), added=())) as held:
             assert "There is no ruleset yet: the first run writes one" in held.text()
             assert isinstance(held.app.screen, RulesScreen)
             assert "new entry: there is no ruleset yet" in held.text()
@@ -140,12 +146,8 @@ class TestDraft:
             assert same_rules(from_json(command.rules), wanted)
             assert (command.base_id, command.job) == (13, JOB)
             assert command.note == '− do_not_crawl path begins with "/admin/", + rule /products/1[0-9]$: skip true'
-            held.reports.versions = (
-                replace(versions()[0], ruleset_id=14, policies=wanted, parent_id=13),
-                *(replace(one, current=False) for one in versions()),
-            )
-            held.reports.commit()
-            await held.settle(3, move_ms=1_100)
+            comes(held, wanted)
+            await seen(held)
             assert isinstance(held.app.screen, RulesScreen)
             assert "ruleset 14" in held.text()
 
@@ -232,12 +234,8 @@ class TestDraft:
             await held.press("A")
             await held.decided()
             assert "the edit began with version 13" in held.text()
-            held.reports.versions = (
-                replace(versions()[0], ruleset_id=14, who="someone else", policies=FIRST, parent_id=13),
-                *(replace(one, current=False) for one in versions()),
-            )
-            held.reports.commit()
-            await held.settle(3, move_ms=1_100)
+            comes(held, FIRST, who="someone else")
+            await seen(held)
             assert editor(held).session.dirty
             assert "⚠ ruleset 14 by someone else is in force now" in held.text()
 
@@ -258,10 +256,10 @@ class TestDraft:
             assert same_rules(from_json(applied(held).rules), FIRST)
 
     async def test_a_version_that_says_the_same_is_not_drafted(self) -> None:
-        reports = FakeReports()
-        again = replace(versions()[0], ruleset_id=14, policies=FIRST, parent_id=13)
-        reports.versions = (again, *(replace(one, current=False) for one in versions()))
-        async with rules_stage("tab", "G", "u", reports=reports) as held:
+        async with rules_stage() as held:
+            comes(held, FIRST)
+            await seen(held)
+            await held.press("tab", "G", "u", rounds=3)
             assert isinstance(held.app.screen, RulesScreen)
             assert "ruleset 11 says the same as the one in force" in held.text()
 

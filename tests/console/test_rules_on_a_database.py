@@ -15,9 +15,9 @@ from tests.console.rule_stage import (
     draft_text,
     editor,
     on_database,
-    read_again,
     retype_line,
     rows_of,
+    seen,
     write,
 )
 from tests.console.support import Stage
@@ -58,7 +58,7 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert isinstance(held.app.screen, ConfirmScreen)
         await held.press("y")
         await held.decided()
-        await read_again(held)
+        await seen(held)
         assert isinstance(held.app.screen, RulesScreen)
         assert in_force(crawl) == (2, ["/one", f"^{A}/list/[0-9]+$"], "mara")
         assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["2", "1"]
@@ -76,7 +76,7 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert in_force(crawl) == (5, ["/one"], "mara")
         assert taken_back(crawl) == [False, True, False, True]
 
-        await read_again(held)
+        await seen(held)
         await held.press("D", rounds=2)
         await counted(held)
         await someone_else_applies(crawl, 5, Rule("/two", skip=True))
@@ -84,7 +84,7 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         await held.decided()
         assert "the edit began with version 5, but version 6 is current" in held.text()
         assert in_force(crawl) == (6, ["/two"], "someone else")
-        await read_again(held)
+        await seen(held)
         assert "⚠ ruleset 6 by someone else is in force now" in held.text()
 
 
@@ -94,7 +94,7 @@ async def test_what_was_moved_keeps_the_cursor(several: Path, keys: str) -> None
         await held.press("4", rounds=3)
         await held.press(*keys, rounds=2)
         await apply(held)
-        await read_again(held)
+        await seen(held)
         assert in_force(several) == (2, ["/list/", "/one"], "mara")
         table = held.app.screen.query_one("#rules-lines", CrawlTable)
         assert ("/list/" if "K" in keys else "/one") in rows_of(held, "#rules-lines")[table.cursor_index]
@@ -120,11 +120,11 @@ async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(se
         assert in_force(several) == (3, ["/one", "/list/"], "mara")
         assert taken_back(several) == [False, True]
 
-        await read_again(held)
+        await seen(held)
         await held.press("E", rounds=2)
         await retype_line(held, "  - {match: /mine, skip: true}")
         await someone_else_applies(several, 3, Rule("/two", skip=True))
-        await read_again(held)
+        await seen(held)
         assert "⚠ ruleset 4 by someone else is in force now" in held.text()
         await held.press("escape", "A", "y", rounds=1)
         assert "a conflict is not resolved" in " ".join(((await counted(held)) + held.text()).split())
@@ -143,7 +143,7 @@ async def test_a_refused_edit_is_merged_with_the_newer_version_and_applied(sever
         await held.press("escape", "A", rounds=0)
         await held.decided()
         assert "the edit began with version 1, but version 2 is current" in held.text()
-        await read_again(held)
+        await seen(held)
         assert "⚠ ruleset 2 by someone else is in force now" in held.text()
         assert "A merges the draft with it" in held.text()
         await held.press("A", rounds=1)
@@ -167,7 +167,7 @@ async def test_undo_version_takes_back_the_action_that_wrote_it(several: Path) -
         assert in_force(several) == (2, ["/list/", "/one"], "mara")
         await held.press("u", rounds=3)
         await counted(held)
-        await read_again(held)
+        await seen(held)
         await apply(held)
         assert in_force(several) == (3, ["/one", "/list/"], "mara")
         assert taken_back(several) == [False, True]
@@ -185,7 +185,7 @@ async def test_the_exclusion_list_is_extended_and_shortened_and_both_are_undone(
         await yes(held)
         assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
         assert states(several)[B] == "excluded"
-        await read_again(held)
+        await seen(held)
         assert any(B_HOST in row for row in rows_of(held, "#rules-lines"))
         await held.press("z")
         await held.decided()
@@ -196,7 +196,7 @@ async def test_the_exclusion_list_is_extended_and_shortened_and_both_are_undone(
         await held.decided()
         assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
 
-        await read_again(held)
+        await seen(held)
         await held.press("X", rounds=1)
         await held.enter(f"host: {B_HOST}")
         assert "is on the exclusion list already" in held.text()
@@ -226,7 +226,7 @@ async def apply(held: Stage) -> None:
     if isinstance(held.app.screen, ConfirmScreen):
         await held.press("y")
     await held.decided()
-    await read_again(held)
+    await seen(held)
 
 
 async def yes(held: Stage) -> None:
@@ -262,4 +262,4 @@ def excluded(database: Path) -> list[tuple[str, str, str, str]]:
 def states(database: Path) -> dict[str, str]:
     """Why each origin has finished; empty: it has not."""
     with contextlib.closing(Reports(database)) as reports:
-        return {one.origin: one.finish_reason for one in reports.origins_changed(0).rows}
+        return {one.origin: one.finish_reason for one in reports.origins_changed(0)}

@@ -27,6 +27,7 @@ from tui_crawler.config.load import load_config
 from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.records.attempt import Exchange, FetchRequest, Reading, WaitingDocument
 from tui_crawler.domain.records.command import Command
+from tui_crawler.domain.records.page_view import PageDetail
 from tui_crawler.domain.records.status_words import Ended, RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.engine.clock import WALL_0, VirtualClock, VirtualLoop
@@ -166,13 +167,15 @@ class Crawling:
         ready: Callable[[Crawl], object] | None = None,
         on_event: Callable[[Event], object] | None = None,
         owner: Owner | None = None,
+        later: int = 0,
         **overrides: object,
     ) -> Ended:
         """One run to its end, in virtual time. `overrides` are values of the command line (`crawl__max_requests=1`).
 
-        `poll_ms` is how often the operator's journal is looked at; `ready` is called when the crawl stands ready.
-        `owner` None: this process.
+        It begins `later` (ms). `poll_ms` is how often the operator's journal is looked at; `ready` is called when the
+        crawl stands ready. `owner` None: this process.
         """
+        self.later(later)
         self.configure(text, seeds)
         given = {key.replace("__", "."): value for key, value in overrides.items()}
         self.heard = Heard(on_event)
@@ -316,6 +319,18 @@ class Crawling:
         return {
             row["reason"]: row["n"] for row in self.rows("SELECT reason, sum(count) n FROM v_refused GROUP BY reason")
         }
+
+    def detail(self, url: str) -> PageDetail:
+        """A page as the console shows it."""
+        with self.reports() as reports:
+            found = reports.page_detail(url)
+        assert found is not None
+        return found
+
+    def broken_counts(self) -> dict[str, int]:
+        """How many links are broken, as `run --fail-on` counts them."""
+        with self.reports() as reports:
+            return dict(reports.broken_counts())
 
     @contextlib.contextmanager
     def reports(self) -> Iterator[Reports]:

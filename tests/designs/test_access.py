@@ -57,8 +57,7 @@ def test_what_is_secret_goes_to_its_origin_alone_and_is_nowhere_to_be_read(
 
 
 def test_that_certificates_are_not_verified_is_told_as_long_as_the_run_is_shown(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    crawl.site().front()
     crawl.run("network: {verify: false}")
     said = crawl.command("check", str(crawl.file))
     assert "network.verify: certificates are not verified; name its certificate as ca_file" in said.err

@@ -116,8 +116,7 @@ def test_a_page_counts_unless_its_canonical_leads_to_content(crawl: Crawling, na
 
 @pytest.mark.parametrize("known", [(), ("/c", "/missing")], ids=["later", "crawled before"])
 def test_a_canonical_in_a_header_is_a_claim_too(crawl: Crawling, known: tuple[str, ...]) -> None:
-    site = crawl.site()
-    site.page("/", *known, "/on")
+    site = crawl.site().front(*known, "/on")
     site.page("/on", "/p", "/q")
     site.page("/p", "/next", headers=link("/missing"))
     site.page("/q", "/other", headers=link("/c"))
@@ -143,8 +142,7 @@ def test_pages_that_name_each_other_are_all_kept(crawl: Crawling) -> None:
 @pytest.mark.parametrize(("end", "last"), [(200, DROPPED), (404, KEPT)])
 def test_a_chain_of_canonicals_ends_at_the_first_page_with_content(crawl: Crawling, end: int, last: list[str]) -> None:
     """/a names /b, /b names /c: without /c it is /b that counts, and /a is dropped for it."""
-    site = crawl.site()
-    site.page("/", "/a")
+    site = crawl.site().front("/a")
     site.page("/a", head=canonical("/b"))
     site.page("/b", head=canonical("/c"))
     site.answer("/c", Answer(end, b"<p>c", (("Content-Type", "text/html"),)))
@@ -194,8 +192,7 @@ def tagged(site: Site, path: str, to: str, tag: str = '"1"') -> None:
 
 def test_what_was_decided_stays_decided_in_a_later_run(crawl: Crawling) -> None:
     """With or without a validator; no page is dropped and read again for it."""
-    site = crawl.site()
-    site.page("/", "/p", "/tagged", "/good", "/east", "/west")
+    site = crawl.site().front("/p", "/tagged", "/good", "/east", "/west")
     site.page("/p", "/next", head=canonical("/missing"))
     site.page("/east", head=canonical("/west"))
     site.page("/west", head=canonical("/east"))
@@ -206,8 +203,7 @@ def test_what_was_decided_stays_decided_in_a_later_run(crawl: Crawling) -> None:
     crawl.run()
     seen = crawl.rows("SELECT * FROM v_link ORDER BY from_url, to_url")
     for _ in range(2):
-        crawl.later(WEEK)
-        crawl.run(**RECHECK)
+        crawl.run(**RECHECK, later=WEEK)
     for path in ("/p", "/east", "/west"):
         assert crawl.codes(site.url(path)) == [*KEPT, "file_ingested", "file_ingested"]
     assert crawl.codes(site.url("/tagged")) == [*KEPT, "file_did_not_change", "file_did_not_change"]
@@ -217,15 +213,13 @@ def test_what_was_decided_stays_decided_in_a_later_run(crawl: Crawling) -> None:
 
 
 def test_it_is_decided_again_once_the_canonical_has_content(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/missing", "/p", "/tagged")
+    site = crawl.site().front("/missing", "/p", "/tagged")
     site.page("/p", head=canonical("/missing"))
     tagged(site, "/tagged", "/missing")
     crawl.run()
     site.page("/missing")
     for _ in range(2):  # the canonical is found to have content, then the pages are asked
-        crawl.later(WEEK)
-        crawl.run(**RECHECK)
+        crawl.run(**RECHECK, later=WEEK)
         site.answer("/tagged", site.scripts["/tagged"].answers[0])
     assert crawl.codes(site.url("/p"))[-1] == crawl.codes(site.url("/tagged"))[-1] == "not_canonical"
     assert crawl.page(site.url("/tagged"))["title"] == ""
@@ -237,12 +231,10 @@ def test_a_page_that_names_another_canonical_is_decided_anew(crawl: Crawling) ->
     crawl.run()
     site.page("/p", head=canonical("/c"))
     site.page("/c")
-    crawl.later(WEEK)
-    crawl.run(**RECHECK)
+    crawl.run(**RECHECK, later=WEEK)
     assert crawl.codes(site.url("/p")) == [*KEPT, "not_canonical"]
     site.page("/p")
-    crawl.later(WEEK)
-    crawl.run(**RECHECK)
+    crawl.run(**RECHECK, later=WEEK)
     assert crawl.codes(site.url("/p"))[-1] == "file_ingested"
     assert crawl.value("SELECT count(*) FROM canonical_claim") == 0
 
@@ -284,8 +276,7 @@ def test_a_canonical_that_is_not_reached_is_decided_at_the_end(crawl: Crawling) 
 
 
 def test_a_canonical_beyond_the_depth_is_none(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/p")
+    site = crawl.site().front("/p")
     site.page("/p", "/deep", head=canonical("/missing"))
     crawl.run("crawl: {max_depth: 1}")
     assert crawl.codes(site.url("/p")) == KEPT
@@ -293,8 +284,7 @@ def test_a_canonical_beyond_the_depth_is_none(crawl: Crawling) -> None:
 
 
 def test_a_claim_of_the_offline_mode_waits_for_the_queue(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/next", head=canonical("/c"))
+    site = crawl.site().front("/next", head=canonical("/c"))
     site.page("/next")
     offline = "crawl: {mode: offline}"
     crawl.run(offline)
@@ -323,8 +313,7 @@ def test_why_and_the_report_name_the_canonical_that_leads_nowhere(crawl: Crawlin
 
 def test_a_rehearsal_fetches_what_was_fetched(crawl: Crawling) -> None:
     """Also where a rule of the configuration refuses the canonical now, so that the page counts."""
-    site = crawl.site()
-    site.page("/", "/p", "/q")
+    site = crawl.site().front("/p", "/q")
     site.page("/p", "/next", head=canonical("/missing"))
     site.page("/q", head=canonical("/c"))
     site.page("/c")

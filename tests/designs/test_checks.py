@@ -28,8 +28,7 @@ def test_a_probe_is_a_head_request_and_an_attempt_of_kind_check(crawl: Crawling)
 
 
 def test_get_decides_what_a_probe_reports(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     site.answer("/shy", Answer(404), Answer(body=b"x" * 100_000))
     config = crawl.configure(QUICK)
     with crawl.web.in_thread():
@@ -41,8 +40,7 @@ def test_get_decides_what_a_probe_reports(crawl: Crawling) -> None:
 
 
 def test_a_probe_on_a_resting_database(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     site.answer("/moved", Answer(302, headers=(("Location", "/"),)))
     config = crawl.configure(QUICK)
     with crawl.web.in_thread():
@@ -69,8 +67,7 @@ def results(crawl: Crawling, url: str) -> list[dict[str, str]]:
 
 
 def test_an_attempt_carries_typed_results(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a", "/moved", body="<img src=/i.png><script src=/s.js></script>")
+    site = crawl.site().front("/a", "/moved", body="<img src=/i.png><script src=/s.js></script>")
     site.page("/a")
     site.redirect("/moved", "/a")
     crawl.run()
@@ -87,8 +84,7 @@ def test_the_activity_log_tells_what_happened_beside_the_attempts(crawl: Crawlin
     crawl.run(crawl__max_requests=2)
     crawl.ask("jobs", "pause", "crawl")
     crawl.ask("jobs", "resume", "crawl")
-    crawl.later(WEEK)
-    crawl.run()
+    crawl.run(later=WEEK)
     told = [row["event"] for row in crawl.rows("SELECT event FROM v_activity ORDER BY at, rowid")]
     assert told.count("run_started") == told.count("run_finished") == 2
     assert {"job_paused", "job_resumed", "job_finished", "origin_joined", "origin_finished"} <= set(told)

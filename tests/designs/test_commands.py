@@ -23,8 +23,7 @@ EVIL = "=HYPERLINK(1)"
 def crawled(shared_crawl: Crawling) -> tuple[Crawling, Site]:
     """A crawl with a bit of everything."""
     crawl = shared_crawl
-    site = crawl.site()
-    site.page("/", "/a", "/gone", "/moved", body='<img src="/i.png" alt=x>')
+    site = crawl.site().front("/a", "/gone", "/moved", body='<img src="/i.png" alt=x>')
     site.file("/a", f"<!DOCTYPE html><title>{EVIL}</title><a href='/'>home</a>", HTML)
     site.answer("/gone", Answer(410))
     site.redirect("/moved", "/a#x", 302)
@@ -100,8 +99,7 @@ hosts: [{{host: "{site.origin}", headers: {{X-Key: "${{KEY}}"}}}}]
 """
     crawl.run(text)
     site.answer("/", Answer(304, headers=(("ETag", '"1"'),)))
-    crawl.later(60_000)
-    crawl.run(text, crawl__recheck=True)
+    crawl.run(text, crawl__recheck=True, later=60_000)
     found: list[tuple[str, str, bytes]] = []
     for path in sorted((crawl.folder / "warcs").glob("*.warc.gz")):
         with path.open("rb") as file:

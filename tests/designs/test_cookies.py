@@ -72,8 +72,7 @@ def test_a_wall_in_front_of_robots_txt(crawl: Crawling) -> None:
 
 
 def test_a_page_that_never_stops_is_asked_four_times_and_it_is_said(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/loop", "/same")
+    site = crawl.site().front("/loop", "/same")
     site.answer("/loop", *(sets("/loop", f"n={number}") for number in range(9)))
     site.answer("/same", sets("/same", "n=1"))
     crawl.run()
@@ -97,8 +96,7 @@ def test_how_long_cookies_are_sent_is_configured(crawl: Crawling, mode: str) -> 
     crawl.run(f"crawl: {{cookies: {mode}}}")
     assert sent(site, "/home") == [None if mode == "off" else "a=1"]
     assert sent(site, "/later") == ["a=1" if mode == "origin" else None]
-    crawl.later(5 * WEEK)
-    crawl.run(f"crawl: {{cookies: {mode}}}")
+    crawl.run(f"crawl: {{cookies: {mode}}}", later=5 * WEEK)
     assert sent(site, "/")[1] is None, "not even then beyond the run"
 
 

@@ -23,8 +23,7 @@ def covered(crawl: Crawling) -> dict[str, Any]:
 
 def shop(crawl: Crawling) -> Site:
     """A shop of 41 pages, 39 of them behind a query."""
-    site = crawl.site()
-    site.page("/", "/ok", "https://other.example/x", *SHOP)
+    site = crawl.site().front("/ok", "https://other.example/x", *SHOP)
     site.page("/ok", "/")
     return site
 
@@ -33,8 +32,7 @@ def test_a_crawl_that_went_well_is_complete(crawl: Crawling) -> None:
     before = covered(crawl)
     assert (before["complete"], before["seeds"]) == (False, [])
     assert "coverage" not in crawl.ask("status").out, "there is no statement before any run"
-    site = crawl.site()
-    site.page("/", "/a", "https://other.example/x", "mailto:a@example.org")
+    site = crawl.site().front("/a", "https://other.example/x", "mailto:a@example.org")
     site.page("/a", "/")
     crawl.run()
     found = covered(crawl)
@@ -69,8 +67,7 @@ def test_a_default_that_refuses_is_named(crawl: Crawling) -> None:
 
 
 def test_what_the_operator_refuses_is_named_by_its_line_and_nothing_is_missing(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/admin/1", "/admin/2", "/cal/1", "/private/x", "/a")
+    site = crawl.site().front("/admin/1", "/admin/2", "/cal/1", "/private/x", "/a")
     site.page("/a")
     crawl.run(
         "policies:\n  do_not_crawl:\n  - {path: {prefix: /admin}}\nrules:\n- {match: /cal/, skip: true}\n"
@@ -107,8 +104,7 @@ def test_what_robots_txt_refuses_is_named_by_its_line(crawl: Crawling) -> None:
     ],
 )
 def test_a_limit_that_stops_something_is_named(crawl: Crawling, limit: str, key: str, count: int) -> None:
-    site = crawl.site()
-    site.page("/", *[f"/{number}" for number in range(10)])
+    site = crawl.site().front(*[f"/{number}" for number in range(10)])
     for number in range(10):
         site.page(f"/{number}", f"/{number}/{'x' * 64}")
         site.page(f"/{number}/{'x' * 64}")
@@ -134,8 +130,7 @@ def test_long_urls_traps_and_redirects_are_limits(crawl: Crawling) -> None:
 
 
 def test_pages_cut_and_too_large_are_limits(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/big", *[f"/missing{number}" for number in range(30)])
+    site = crawl.site().front("/big", *[f"/missing{number}" for number in range(30)])
     site.page("/big", body="x" * 200_000)
     crawl.run("reading: {max_links: 5}\nnetwork: {max_body_bytes: 100000}")
     found = covered(crawl)
@@ -286,23 +281,20 @@ def test_unchanged_documents_are_documents(crawl: Crawling) -> None:
     site.answer("/", Answer(200, b"<title>x</title>", (("Content-Type", "text/html"), ("ETag", '"1"'))))
     crawl.run("crawl: {recrawl_interval: 1d}")
     site.answer("/", Answer(304))
-    crawl.later(WEEK)
-    crawl.run("crawl: {recrawl_interval: 1d}")
+    crawl.run("crawl: {recrawl_interval: 1d}", later=WEEK)
     found = covered(crawl)
     assert (found["seeds"][0]["exit_code"], found["complete"]) == ("file_did_not_change", True)
 
 
 def test_the_offline_mode_is_not_complete_before_its_links_are_queued(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
+    crawl.site().front("/a")
     crawl.run("crawl: {mode: offline}")
     (reason,) = covered(crawl)["reasons"]
     assert "queue build" in reason
 
 
 def test_a_run_that_was_killed_is_not_complete(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a", "/b")
+    site = crawl.site().front("/a", "/b")
 
     def on_event(event: Any) -> None:
         if event.url == site.url():
@@ -381,6 +373,5 @@ def test_urls_that_are_mended_are_no_longer_named(crawl: Crawling) -> None:
     crawl.run(QUICK)
     assert len(covered(crawl)["same_content"]) == 1
     site.answer(paths[0], Answer(404))
-    crawl.later(5 * WEEK)
-    crawl.run(QUICK)
+    crawl.run(QUICK, later=5 * WEEK)
     assert covered(crawl)["same_content"] == []

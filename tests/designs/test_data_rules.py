@@ -58,13 +58,11 @@ def test_data_is_replaced_with_the_document_and_kept_while_it_does_not_change(cr
     site.file("/", PAGE, HTML, ("ETag", '"1"'))
     crawl.run(RULES)
     before = data(crawl)
-    crawl.later(5 * WEEK)
-    crawl.run(RULES)
+    crawl.run(RULES, later=5 * WEEK)
     assert crawl.codes(site.url())[-1] == "file_did_not_change"
     assert data(crawl) == before
     site.file("/", PAGE.replace("12 coins", "13 coins"), HTML, ("ETag", '"2"'))
-    crawl.later(5 * WEEK)
-    crawl.run(RULES)
+    crawl.run(RULES, later=5 * WEEK)
     assert values(crawl, "price") == [("text", "13"), ("text", "7")]
 
 

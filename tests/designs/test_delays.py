@@ -63,6 +63,7 @@ def test_a_fast_site(paced: Paced) -> None:
     crawl, sites = paced
     assert delays(crawl, sites["fast"])[:3] == [1200, 1000, 1000]
     assert sites["fast"].gaps[:2] == [1200, 1000]
+    assert sites["very-slow"].gaps[0] == 180_000, "the cap"
 
 
 def test_a_slow_site_and_then_429(paced: Paced) -> None:
@@ -79,26 +80,14 @@ def test_crawl_delay_up_to_its_cap_and_down_to_the_floor(paced: Paced) -> None:
     for said, (ms, why) in CRAWL_DELAYS.items():
         assert set(sites[said].gaps) == {ms}, said
         assert reason(crawl, sites[said]) == why
+    assert set(sites["request-rate"].gaps) == {9_000}
 
 
-def test_request_rate_counts_as_crawl_delay(paced: Paced) -> None:
-    assert set(paced[1]["request-rate"].gaps) == {9_000}
-
-
-def test_a_very_slow_answer_is_capped(paced: Paced) -> None:
-    assert paced[1]["very-slow"].gaps[0] == 180_000
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_in_seconds_is_waited_for(paced: Paced, status: int) -> None:
+@pytest.mark.parametrize(("name", "ms"), [("seconds-429", 90_000), ("seconds-503", 90_000), ("date", 100_000)])
+def test_retry_after_is_waited_for(paced: Paced, name: str, ms: int) -> None:
     crawl, sites = paced
-    site = sites[f"seconds-{status}"]
-    assert site.gaps[1] == 90_000
-    assert crawl.page(site.url())["last_exit_code"] == "file_of_unknown_type"
-
-
-def test_retry_after_as_a_date_is_waited_for(paced: Paced) -> None:
-    assert paced[1]["date"].gaps[1] == 100_000
+    assert sites[name].gaps[1] == ms
+    assert crawl.page(sites[name].url())["last_exit_code"] == "file_of_unknown_type"
 
 
 def test_any_crawl_delay_is_obeyed_without_a_cap(crawl: Crawling) -> None:
@@ -166,12 +155,10 @@ def test_a_longer_retry_after_ends_the_run_of_the_origin_and_is_kept(crawl: Craw
     assert until == site.seen[-1].ended + 2 * HOUR
     said = crawl.ask("status", "--json").json["origins"][0]
     assert (said["finish_reason"], said["next_request_at"]) == ("rate_limited", until)
-    crawl.later(HOUR)
-    crawl.run()
+    crawl.run(later=HOUR)
     assert site.asked == ["/"], "the wait is still longer than retry_after_max: rate_limited at once"
     assert crawl.value("SELECT finish_reason FROM v_origin") == "rate_limited"
-    crawl.later(HOUR - MINUTE)
-    crawl.run()
+    crawl.run(later=HOUR - MINUTE)
     assert site.asked == ["/", "/"], "a shorter one is waited out"
     assert site.seen[-1].at >= until
 
@@ -180,8 +167,7 @@ def test_the_gap_is_kept_over_restarts(crawl: Crawling) -> None:
     """next_request_at is stored with the attempt: a new run does not ask sooner."""
     site = slow(crawl, 10, 10, 10, robots="User-agent: *\nCrawl-delay: 60")
     crawl.run(crawl__max_requests=2)
-    crawl.later(10 * SECOND)
-    crawl.run(crawl__max_requests=1)
+    crawl.run(crawl__max_requests=1, later=10 * SECOND)
     assert len(site.seen) == 3
     assert min(site.gaps) >= 60_000
 
@@ -220,6 +206,5 @@ def test_a_pause_of_a_day_shortens_nothing(crawl: Crawling) -> None:
     """The wait that was promised before a long rest is over; the delay after the next request is not."""
     site = slow(crawl, 10, 10, 10)
     crawl.run(crawl__max_requests=2)
-    crawl.later(DAY)
-    crawl.run("robots: {expiry: 24h}")
+    crawl.run("robots: {expiry: 24h}", later=DAY)
     assert min(site.gaps) >= 1_000

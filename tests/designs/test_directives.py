@@ -74,8 +74,7 @@ REDIRECTS = {
 
 def index(crawl: Crawling, head: str = "", *headers: tuple[str, str]) -> Site:
     """A site whose front page links to /it, which has these directives and links to /next."""
-    site = crawl.site()
-    site.page("/", "/it")
+    site = crawl.site().front("/it")
     site.page("/it", "/next", head=head, headers=headers)
     site.page("/next")
     return site
@@ -121,8 +120,7 @@ def test_a_redirect_is_recorded_with_permanence_fragment_and_source(
 
 def test_a_nofollow_page_is_named_as_the_cause(crawl: Crawling) -> None:
     """At the end of the run with the page, and by `why` of what it links to."""
-    site = crawl.site()
-    site.page("/", "/deep")
+    site = crawl.site().front("/deep")
     site.page("/deep", "/a", "/b", head=in_meta("robots", "nofollow"))
     crawl.run()
     (group,) = crawl.ask("status", "--json").json["coverage"]["refused"]
@@ -157,8 +155,7 @@ def test_noindex_and_nofollow_have_no_effect_on_own_sites(crawl: Crawling, name:
 
 
 def test_links_marked_nofollow_are_followed_on_own_sites(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", body='<a rel="nofollow" href="/yes">n</a>')
+    site = crawl.site().front(body='<a rel="nofollow" href="/yes">n</a>')
     site.page("/yes", "/dead")
     crawl.run(of_own(site, obey_nofollow=False))
     assert site.asked == ["/", "/yes", "/dead"]
@@ -166,8 +163,7 @@ def test_links_marked_nofollow_are_followed_on_own_sites(crawl: Crawling) -> Non
 
 
 def test_rel_nofollow_links_are_recorded_and_not_queued(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", body='<a rel="nofollow noopener" href="/no">n</a><a href="/yes">y</a>')
+    site = crawl.site().front(body='<a rel="nofollow noopener" href="/no">n</a><a href="/yes">y</a>')
     site.page("/yes")
     crawl.run()
     assert site.asked == ["/", "/yes"]
@@ -194,8 +190,7 @@ def test_a_page_that_is_not_canonical_is_dropped_and_its_canonical_queued(crawl:
     ("rule", "dropped"), [("obey", {"/far", "/near"}), ("same_origin", {"/near"}), ("ignore", set())]
 )
 def test_which_canonicals_are_obeyed_can_be_chosen(crawl: Crawling, rule: str, dropped: set[str]) -> None:
-    site = crawl.site()
-    site.page("/", "/far", "/near")
+    site = crawl.site().front("/far", "/near")
     site.page("/far", "/on", head='<link rel="canonical" href="https://production.example/far">')
     site.page("/near", head='<link rel="canonical" href="/on">')
     site.page("/on")
@@ -262,8 +257,7 @@ def test_the_document_of_a_page_that_became_a_redirect_is_dropped(crawl: Crawlin
     crawl.run()
     assert crawl.page(site.url())["title"] == "/"
     site.redirect("/", "/x", 302)
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     page = crawl.page(site.url())
     assert (page["last_exit_code"], page["title"], page["sha256"]) == ("redirect", "", "")
     assert crawl.rows("SELECT * FROM v_link WHERE from_url = ?", site.url()) == []

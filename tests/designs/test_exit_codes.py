@@ -127,8 +127,7 @@ def test_an_answer_and_its_exit_code(answered: tuple[Crawling, dict[str, Site]],
 
 def run_with(crawl: Crawling, text: str, path: str = "/it") -> Site:
     """A crawl of a page that is fine by itself."""
-    site = crawl.site()
-    site.page("/", path)
+    site = crawl.site().front(path)
     site.page(path)
     crawl.run(text)
     return site
@@ -139,8 +138,7 @@ def test_file_did_not_change(crawl: Crawling, answer: Answer) -> None:
     site = crawl.site()
     site.answer("/", html(200, ("ETag", '"1"')), answer)
     crawl.run()
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert crawl.codes(site.url()) == ["file_ingested", "file_did_not_change"]
 
 
@@ -164,8 +162,7 @@ def test_refused_here_before_a_request_is_made(crawl: Crawling, code: ExitCode) 
 
 def test_blocked_by_exclusion_list(crawl: Crawling) -> None:
     site = run_with(crawl, "")
-    crawl.later(5 * WEEK)
-    crawl.run("exclusions: [{pattern: /it, reason: asked}]")
+    crawl.run("exclusions: [{pattern: /it, reason: asked}]", later=5 * WEEK)
     assert crawl.codes(site.url("/it")) == ["file_ingested", "blocked_by_exclusion_list"]
     assert len(site.requests("/it")) == 1
 
@@ -174,8 +171,7 @@ def test_invalid_url(crawl: Crawling) -> None:
     """A URL that was short enough when it was found."""
     path = "/" + "x" * 100
     site = run_with(crawl, "", path)
-    crawl.later(5 * WEEK)
-    crawl.run("crawl: {max_url_length: 80}")
+    crawl.run("crawl: {max_url_length: 80}", later=5 * WEEK)
     assert crawl.codes(site.url(path)) == ["file_ingested", "invalid_url"]
 
 

@@ -25,17 +25,16 @@ def test_0_when_nothing_is_left(crawl: Crawling) -> None:
 
 
 def test_0_at_the_limit_of_requests(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a", "/b", "/c")
+    site = crawl.site().front("/a", "/b", "/c")
     said = crawl.live("--max-requests", "2", "--json")
     assert (said.status, json.loads(said.out.splitlines()[-1])["reason"]) == (0, "max_requests")
     assert len(site.seen) == 2, "robots.txt counts"
 
 
-def test_1_when_an_origin_gave_up(crawl: Crawling) -> None:
-    site = crawl.site()
-    crawl.web.refuse(site)
-    said = crawl.live()
+@pytest.mark.parametrize("words", [(), ("--service",)])
+def test_1_when_an_origin_gave_up(crawl: Crawling, words: tuple[str, ...]) -> None:
+    crawl.web.refuse(crawl.site())
+    said = crawl.live(*words)
     assert said.status == 1
     assert "out of patience" in said.out + said.err
 
@@ -50,8 +49,7 @@ def test_2_for_a_bad_configuration_and_nothing_is_asked(crawl: Crawling) -> None
 
 
 def test_2_for_a_database_that_belongs_to_another_configuration(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    crawl.site().front()
     config = crawl.configure(f"{QUICK}\ndatabase: mine.db")
     with crawl.web.in_thread():
         refused = crawl.command("run", str(config), "--db", str(crawl.folder / "other.db"))
@@ -90,11 +88,6 @@ def test_as_a_service_a_run_that_is_told_to_end_has_succeeded(crawl: Crawling, n
     )
     assert crawl.live("--service").status == status
     assert crawl.value("SELECT finish_reason FROM v_run") == "interrupted"
-
-
-def test_as_a_service_a_run_whose_origin_gave_up_has_not_succeeded(crawl: Crawling) -> None:
-    crawl.web.refuse(crawl.site())
-    assert crawl.live("--service").status == 1
 
 
 @pytest.mark.parametrize(

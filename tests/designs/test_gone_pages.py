@@ -33,8 +33,7 @@ def told(crawl: Crawling, *words: str) -> dict[str, Any]:
     """Everything that names broken links, without what page is broken because of itself."""
     report = crawl.ask("report", "--json", *words).json
     found = crawl.ask("links", "--broken", "--json").json["broken"]
-    with crawl.reports() as reports:
-        counts = reports.broken_counts()
+    counts = crawl.broken_counts()
     return {
         "links": {one["url"] + (f"#{one['fragment']}" if one["fragment"] else "") for one in found},
         "report": {
@@ -46,8 +45,7 @@ def told(crawl: Crawling, *words: str) -> dict[str, Any]:
 
 def again(crawl: Crawling, text: str = CHECKED) -> None:
     """A later run in which every page is due."""
-    crawl.later(5 * WEEK)
-    crawl.run(text)
+    crawl.run(text, later=5 * WEEK)
 
 
 @pytest.mark.parametrize("status", [404, 410, 403, 451])
@@ -144,8 +142,7 @@ def test_a_page_that_comes_back_has_its_links_again(crawl: Crawling, back: str) 
 
 
 def test_a_redirect_of_a_page_that_is_gone_names_nothing(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/moved", "/new")
+    site = crawl.site().front("/moved", "/new")
     site.page("/new")
     site.redirect("/moved", "/dead")
     site.answer("/dead", Answer(404))
@@ -159,8 +156,7 @@ def test_a_redirect_of_a_page_that_is_gone_names_nothing(crawl: Crawling) -> Non
 
 
 def test_a_sitemap_that_is_gone_names_nothing(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     site.robots(f"Sitemap: {site.url('/map.xml')}")
     urls = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in ("/dead", "/"))
     site.file("/map.xml", f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>', "text/xml")

@@ -110,8 +110,7 @@ def without_rulesets_and_settings(crawl: Crawling) -> None:
 
 @pytest.mark.parametrize("name", READERS)
 def test_one_that_cannot_be_read_is_an_error_with_its_reason(crawl: Crawling, name: str) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
     cut_short(crawl)
     without_rulesets_and_settings(crawl)
@@ -131,8 +130,7 @@ def test_one_that_cannot_be_read_is_an_error_with_its_reason(crawl: Crawling, na
 
 def test_what_a_crawl_got_is_shown_without_it_and_the_statement_says_so(crawl: Crawling) -> None:
     """The commands that need no configuration work; what only the configuration explains is named as unknown."""
-    site = crawl.site()
-    site.page("/", "/list?page=1", "/gone")
+    crawl.site().front("/list?page=1", "/gone")
     crawl.run()
     rewrite(crawl, "config_text = config_text || ?", "\ncrawl: {max_in_fligth: 3}\n")
     status = crawl.ask("status", "--json").json
@@ -148,8 +146,7 @@ def test_what_a_crawl_got_is_shown_without_it_and_the_statement_says_so(crawl: C
 
 
 def test_a_database_that_keeps_none_says_so(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
     cut_short(crawl)
     without_rulesets_and_settings(crawl)
@@ -169,8 +166,7 @@ def test_a_database_that_keeps_none_says_so(crawl: Crawling) -> None:
 
 def test_a_command_for_a_resting_database_waits_for_the_next_run(crawl: Crawling) -> None:
     """Carried out by defaults it would go by other filters; it stays in the journal instead, and says so."""
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     site.page("/new")
     crawl.run()
     text = crawl.value("SELECT config_text FROM run")

@@ -150,11 +150,9 @@ def test_what_was_checked_is_asked_again_when_it_is_due(crawl: Crawling) -> None
         crawl__check_external=False,
     )
     assert methods(far, "/a") == ["HEAD"], "not wanted any more"
-    crawl.later(WEEK)
-    crawl.run(CHECKED, seeds=[home.url()])
+    crawl.run(CHECKED, seeds=[home.url()], later=WEEK)
     assert methods(far, "/a") == ["HEAD"], "not due yet"
-    crawl.later(4 * WEEK)
-    crawl.run(CHECKED, seeds=[home.url()])
+    crawl.run(CHECKED, seeds=[home.url()], later=4 * WEEK)
     assert methods(far, "/a") == ["HEAD", "HEAD"]
 
 
@@ -188,8 +186,7 @@ def test_an_origin_that_becomes_a_seed_is_crawled(crawl: Crawling) -> None:
     assert methods(far, "/a") == ["HEAD", "GET"]
     assert methods(far, "/b") == ["GET"]
     assert crawl.page(far.url("/a"))["external"] == 0
-    crawl.later(WEEK)
-    crawl.run(CHECKED, seeds=[home.url()], crawl__force_recrawl=True)
+    crawl.run(CHECKED, seeds=[home.url()], crawl__force_recrawl=True, later=WEEK)
     assert methods(far, "/b") == ["GET", "GET"], "it stays one"
 
 
@@ -256,15 +253,13 @@ def test_what_pages_embed_is_checked_once_and_broken_by_its_kind(crawl: Crawling
     assert methods(home, "/img.png?v=3") == ["HEAD", "GET"]
     assert min(home.gaps) >= 1_000, "as polite as anywhere"
     assert far.seen == [], "other hosts are checked with check_external"
-    with crawl.reports() as reports:
-        assert reports.broken_counts() == {"broken": 5, "external": 0, "fragments": 0}
+    assert crawl.broken_counts() == {"broken": 5, "external": 0, "fragments": 0}
     audit = crawl.ask("report", "--json").json
     assert [audit[key]["total"] for key in ("broken", "broken_embedded", "broken_external", "walls")] == [0, 5, 0, 0]
 
 
 def test_what_is_embedded_is_no_page_done(crawl: Crawling) -> None:
-    home = crawl.site()
-    home.page("/", body="<img src=/fine.png><img src=/gone.png>")
+    home = crawl.site().front(body="<img src=/fine.png><img src=/gone.png>")
     home.file("/fine.png", b"png", "image/png")
     crawl.run(EMBEDDED, seeds=[home.url()])
 
@@ -317,8 +312,7 @@ def test_failing_images_do_not_end_the_crawl_of_their_origin(crawl: Crawling) ->
 
 
 def test_an_image_that_is_linked_too_is_a_page(crawl: Crawling) -> None:
-    home = crawl.site()
-    home.page("/", "/both.png", "/two", body="<img src=/both.png><img src=/later.png>")
+    home = crawl.site().front("/both.png", "/two", body="<img src=/both.png><img src=/later.png>")
     home.page("/two", "/later.png")
     for path in ("/both.png", "/later.png"):
         home.file(path, b"png", "image/png")
@@ -331,8 +325,7 @@ def test_an_image_that_is_linked_too_is_a_page(crawl: Crawling) -> None:
 
 
 def test_embedded_files_are_checked_again_when_due_and_only_while_that_is_wanted(crawl: Crawling) -> None:
-    home = crawl.site()
-    home.page("/", body="<img src=/a.png>")
+    home = crawl.site().front(body="<img src=/a.png>")
     home.page("/a.png")
     for wanted, asked in ((True, 1), (False, 1), (True, 2)):
         crawl.run(seeds=[home.url()], crawl__check_embedded=wanted, crawl__force_recrawl=True)
@@ -368,8 +361,7 @@ def made(crawl: Crawling, *words: str) -> dict[str, tuple[str, str | None]]:
 
 
 def test_what_was_not_checked_is_shown_as_such_in_every_form(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/two#nowhere")
+    site = crawl.site().front("/two#nowhere")
     site.page("/two")
     crawl.run()
     keys = {f"broken_{name}": f"crawl.check_{name}" for name in ("embedded", "external", "fragments")}
@@ -384,13 +376,11 @@ def test_what_was_not_checked_is_shown_as_such_in_every_form(crawl: Crawling) ->
     (case,) = suites.findall(".//testcase[@classname='site_audit.broken']")
     assert list(case) == []
 
-    crawl.later(5 * WEEK)
-    crawl.run("crawl: {check_external: true, check_embedded: true, check_fragments: true}")
+    crawl.run("crawl: {check_external: true, check_embedded: true, check_fragments: true}", later=5 * WEEK)
     assert {status for status, _ in made(crawl).values()} == {"checked"}
     assert "not checked" not in crawl.ask("report", "--format", "md").out
     assert made(crawl, "--run", "1")["broken_fragments"] == ("not_checked", "crawl.check_fragments")
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     report = crawl.ask("report", "--json").json["broken_fragments"]
     assert (report["status"], report["total"]) == ("not_checked", 1), "what an earlier run found is still listed"
 
@@ -403,8 +393,7 @@ def test_pages_that_were_read_before_a_check_was_switched_on_are_not_checked(cra
     for path in ("/", "/two"):
         site.answer(path, Answer(200, page, kept), Answer(304), Answer(200, page, kept))
     crawl.run()
-    crawl.later(5 * WEEK)
-    crawl.run(FRAGMENTS)
+    crawl.run(FRAGMENTS, later=5 * WEEK)
     assert made(crawl)["broken_fragments"] == ("partly_checked", "crawl.check_fragments")
     assert "not checked on 2 pages" in crawl.ask("links", "--broken").out
     said = crawl.live("--new-run", "--fail-on", "fragments", text=f"{FRAGMENTS}\n{QUICK}")
@@ -416,8 +405,7 @@ def test_pages_that_were_read_before_a_check_was_switched_on_are_not_checked(cra
 
 
 def test_where_no_configuration_is_kept_it_is_not_known_what_was_checked(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    crawl.site().front()
     crawl.run(FRAGMENTS)
     with closing(sqlite3.connect(crawl.database)) as database, database:
         database.execute("UPDATE run SET config_text = ''")
@@ -494,21 +482,17 @@ def test_fragments_are_checked_against_their_page(crawl: Crawling) -> None:
     ]
     assert more["more_referrers"] == 1
     assert "no such fragment" in crawl.ask("links", "--broken").out
-    with crawl.reports() as reports:
-        assert reports.broken_counts() == {"broken": 1, "external": 0, "fragments": 4}
-    crawl.later(WEEK)
-    crawl.run("", seeds=[site.url()], crawl__force_recrawl=True)
+    assert crawl.broken_counts() == {"broken": 1, "external": 0, "fragments": 4}
+    crawl.run("", seeds=[site.url()], crawl__force_recrawl=True, later=WEEK)
     assert crawl.value("SELECT count(*) FROM page_anchors") > 0, "what is known stays when the key is off"
 
 
 def test_a_fragment_is_judged_anew_when_either_page_changes(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/two#a", "/two#b", "#c")
+    site = crawl.site().front("/two#a", "/two#b", "#c")
     site.page("/two", body="<p id=a>")
 
     def again() -> dict[str, list[str]]:
-        crawl.later(WEEK)
-        crawl.run(FRAGMENTS, seeds=[site.url()], crawl__force_recrawl=True)
+        crawl.run(FRAGMENTS, seeds=[site.url()], crawl__force_recrawl=True, later=WEEK)
         return missing(crawl)
 
     assert again() == {"b": [site.url()], "c": [site.url()]}
@@ -521,13 +505,11 @@ def test_a_fragment_is_judged_anew_when_either_page_changes(crawl: Crawling) -> 
     assert again() == {"b": [site.url()]}, "the redirect carries it on"
     site.page("/three", body="<p id=b>")
     assert again() == {}
-    crawl.later(WEEK)
-    crawl.run(seeds=[site.url()], crawl__force_recrawl=True)
+    crawl.run(seeds=[site.url()], crawl__force_recrawl=True, later=WEEK)
     assert crawl.value("SELECT count(*) FROM fragment") == 1
     cut = "reading: {max_tags: 100}"
     site.page("/two", body="<p>" * 300)
-    crawl.later(WEEK)
-    crawl.run(f"{FRAGMENTS}\n{cut}", seeds=[site.url()], crawl__force_recrawl=True)
+    crawl.run(f"{FRAGMENTS}\n{cut}", seeds=[site.url()], crawl__force_recrawl=True, later=WEEK)
     assert missing(crawl) == {}, "of a page that was not read to its end it is not known what is there"
 
 
@@ -575,8 +557,7 @@ def test_a_host_whose_head_was_wrong_twice_is_asked_by_get_only(crawl: Crawling)
         far.answer(path, Answer())
     crawl.run(CHECKED, seeds=[home.url()])
     assert [methods(far, path) for path in paths] == [["HEAD", "GET"]] * 2 + [["GET"]] * 4
-    crawl.later(WEEK)
-    crawl.run(CHECKED, seeds=[home.url()], crawl__force_recrawl=True)
+    crawl.run(CHECKED, seeds=[home.url()], crawl__force_recrawl=True, later=WEEK)
     assert methods(far, paths[3]) == ["GET", "HEAD"], "until the run is over"
 
 
@@ -675,8 +656,7 @@ def test_redirects_in_a_circle_are_one_broken_link(crawl: Crawling) -> None:
     assert other["external"] is True
     assert set(other["leads_to"]) == {far.url("/one"), far.url("/two")}
     assert named(other)[0][:3] == ("a", home.url(), far.url("/into"))
-    with crawl.reports() as reports:
-        assert reports.broken_counts()["external"] == 2
+    assert crawl.broken_counts()["external"] == 2
     assert broken(crawl) == {}
 
 
@@ -784,8 +764,7 @@ def test_a_fragment_is_checked_where_redirects_lead(crawl: Crawling) -> None:
         (site.url("/t"), "lost3"): [(*a, site.url("/chain"), site.url("/to-lost3"))],
         (site.url("/t"), "after"): [(*a, site.url("/refreshed"))],
     }
-    with crawl.reports() as reports:
-        assert reports.broken_counts()["fragments"] == len(found)
+    assert crawl.broken_counts()["fragments"] == len(found)
     assert crawl.ask("report", "--json").json["broken_fragments"]["total"] == len(found)
     assert f"{site.url('/moved')}#gone" in crawl.ask("links", "--broken").out
     crawl.later(WEEK)
@@ -823,14 +802,12 @@ def redirecting(site: Site, *paths: str) -> None:
 def broken_by_url(crawl: Crawling) -> dict[str, Any]:
     """What `links --broken` says of each URL; it agrees with the counts that `run --fail-on` goes by."""
     found = crawl.ask("links", "--broken", "--json").json["broken"]
-    with crawl.reports() as reports:
-        assert reports.broken_counts()["broken"] == len(found)
+    assert crawl.broken_counts()["broken"] == len(found)
     return {one["url"]: one for one in found}
 
 
 def test_a_chain_of_redirects_that_ends_dead_names_the_page_with_the_link_and_every_hop(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/old", "/h2")
+    site = crawl.site().front("/old", "/h2")
     redirecting(site, "/old", "/h1", "/h2", "/h3", "/dead")
     crawl.run()
     (found,) = broken_by_url(crawl).values()
@@ -855,8 +832,7 @@ def test_a_seed_that_redirects_to_a_dead_page_is_named_itself(crawl: Crawling) -
 
 
 def test_a_loop_of_redirects_is_one_broken_link(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/in", "/b")
+    site = crawl.site().front("/in", "/b")
     redirecting(site, "/in", "/a", "/b", "/c", "/a")
     crawl.run()
     (found,) = broken_by_url(crawl).values()
@@ -870,8 +846,7 @@ def test_a_loop_of_redirects_is_one_broken_link(crawl: Crawling) -> None:
 
 
 def test_a_loop_is_said_at_the_end_of_a_run(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
+    site = crawl.site().front("/a")
     redirecting(site, "/a", "/b", "/a")
     crawl.run()
     coverage = crawl.ask("status", "--json").json["coverage"]
@@ -893,8 +868,7 @@ def test_a_chain_that_is_too_long_names_every_hop_and_where_it_was_cut(crawl: Cr
     assert (found["url"], found["exit_code"], found["http_status"]) == (site.url("/h6"), "redirect_hops", None)
     (referrer,) = found["referrers"]
     assert (referrer["url"], referrer["chain"]) == (site.url(), [site.url(path) for path in paths[:6]])
-    crawl.later(5 * WEEK)
-    crawl.run("crawl: {max_redirect_hops: 10}")
+    crawl.run("crawl: {max_redirect_hops: 10}", later=5 * WEEK)
     assert "/h8" in site.asked
     assert broken_by_url(crawl) == {}
 

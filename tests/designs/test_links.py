@@ -54,8 +54,7 @@ def test_only_the_kinds_that_are_asked_for_become_pages(crawl: Crawling) -> None
     site.file("/", EVERYTHING, HTML)
     crawl.run()
     assert set(site.asked) == {"/", "/base/page", "/base/area", "/base/frame.html"}
-    crawl.later(5 * WEEK)
-    crawl.run("crawl: {link_kinds_queued: [css, script], follow_frames: false}")
+    crawl.run("crawl: {link_kinds_queued: [css, script], follow_frames: false}", later=5 * WEEK)
     assert set(site.asked[4:]) >= {"/base/style.css", "/base/print.css", "/base/script.js"}
 
 
@@ -136,8 +135,7 @@ def test_other_links_are_recorded_and_never_requested(crawl: Crawling) -> None:
 
 def test_the_links_of_a_page_are_diffed(crawl: Crawling) -> None:
     """Gone ones are deleted, new ones inserted, kept ones keep the time they were first seen."""
-    site = crawl.site()
-    site.page("/", "/kept", "/gone")
+    site = crawl.site().front("/kept", "/gone")
     crawl.run()
     first = crawl.value("SELECT first_seen_at FROM v_link WHERE to_url = ?", site.url("/kept"))
     crawl.later(5 * WEEK)
@@ -151,8 +149,7 @@ def test_the_links_of_a_page_are_diffed(crawl: Crawling) -> None:
 
 
 def test_an_item_with_a_pattern_queues_only_links_that_match_and_they_inherit_it(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/catalogue")
+    site = crawl.site().front("/catalogue")
     site.page("/list", "/item/1", "/item/2", "/about")
     site.page("/item/1", "/item/3", "/help")
     for path in ("/item/2", "/item/3", "/catalogue"):
@@ -168,8 +165,7 @@ def test_an_item_with_a_pattern_queues_only_links_that_match_and_they_inherit_it
 
 
 def test_a_forced_item_is_crawled_though_it_is_not_due_and_its_links_inherit_force(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/list")
+    site = crawl.site().front("/list")
     site.page("/list", "/old")
     site.page("/old", headers=(("ETag", '"1"'),))
     crawl.run()
@@ -192,8 +188,7 @@ def test_bodies_of_four_kinds_are_stored_and_of_others_what_is_known_about_them(
         "/p": ("%PDF-1.7", "application/pdf", None),
         "/sniffed": ('<?xml version="1.0"?><rss version="2.0"><channel/></rss>', "", "rss"),
     }
-    site = crawl.site()
-    site.page("/", *files)
+    site = crawl.site().front(*files)
     for path, (body, kind, _) in files.items():
         site.answer(path, Answer(200, body.encode(), (("Content-Type", kind),) if kind else ()))
     crawl.run()
@@ -208,8 +203,7 @@ def test_bodies_of_four_kinds_are_stored_and_of_others_what_is_known_about_them(
 
 def test_what_is_of_no_kind_is_left_on_the_wire_unless_all_is_stored(crawl: Crawling) -> None:
     picture = bytes(range(256)) * 200
-    site = crawl.site()
-    site.page("/", "/big", "/small")
+    site = crawl.site().front("/big", "/small")
     site.answer("/big", Answer(200, picture, (("Content-Type", "image/png"), ("ETag", '"1"'))))
     site.answer("/small", Answer(200, b"GIF89a", (("Content-Type", "image/gif"),)))
     crawl.run()
@@ -217,8 +211,7 @@ def test_what_is_of_no_kind_is_left_on_the_wire_unless_all_is_stored(crawl: Craw
     assert (big["last_exit_code"], big["size"], big["sha256"]) == ("file_of_unknown_type", len(picture), "")
     (attempt,) = crawl.rows("SELECT bytes FROM v_attempt WHERE url = ?", site.url("/big"))
     assert attempt["bytes"] == 0
-    crawl.later(5 * WEEK)
-    crawl.run("storage: {store_bodies: all}")
+    crawl.run("storage: {store_bodies: all}", later=5 * WEEK)
     big = crawl.page(site.url("/big"))
     assert (big["last_exit_code"], big["size"]) == ("file_of_unknown_type", len(picture))
     with crawl.reports() as reports:
@@ -227,8 +220,7 @@ def test_what_is_of_no_kind_is_left_on_the_wire_unless_all_is_stored(crawl: Craw
 
 
 def test_bodies_of_the_kinds_that_are_not_asked_for_are_not_stored(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/c")
+    site = crawl.site().front("/c")
     site.file("/c", "p {}", "text/css")
     crawl.run("storage: {store_bodies: [css]}")
     with crawl.reports() as reports:
@@ -251,8 +243,7 @@ def test_a_feed_is_read_for_its_links(crawl: Crawling) -> None:
 
 
 def test_a_stylesheet_is_read_for_its_links(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", head='<link rel=stylesheet href="/css/a.css">')
+    site = crawl.site().front(head='<link rel=stylesheet href="/css/a.css">')
     site.file("/css/a.css", '@import "b.css"; p { background: url(../i.png) }', "text/css")
     site.file("/css/b.css", "p {}", "text/css")
     crawl.run("crawl: {link_kinds_queued: [css]}")
@@ -288,8 +279,7 @@ def test_an_attempt_is_stored_whole_or_not_at_all(crawl: Crawling) -> None:
 
 
 def test_the_four_published_tables_are_views(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a", "/queued")
+    site = crawl.site().front("/a", "/queued")
     site.page("/a")
     crawl.run(crawl__max_requests=3)
     (one,) = crawl.rows("SELECT * FROM crawler_sites")

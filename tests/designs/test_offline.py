@@ -16,8 +16,7 @@ OFFLINE = "crawl: {mode: offline}"
 
 def site_of(crawl: Crawling, *links: str) -> Site:
     """A site whose front page links to these pages."""
-    site = crawl.site()
-    site.page("/", *links)
+    site = crawl.site().front(*links)
     for link in links:
         site.page(link)
     return site
@@ -143,8 +142,7 @@ def test_links_go_through_the_filters_of_the_configuration(crawl: Crawling) -> N
 
 def with_redirect_and_noindex(crawl: Crawling) -> Site:
     """A site with a redirect and a noindex page, both naming what the scope refuses."""
-    site = crawl.site()
-    site.page("/", "/moved", "/hidden", "/missing")
+    site = crawl.site().front("/moved", "/hidden", "/missing")
     site.redirect("/moved", "http://elsewhere.example.org/")
     site.page("/hidden", "http://elsewhere.example.org/a", head="<meta name=robots content=noindex>")
     return site
@@ -198,8 +196,7 @@ def test_links_of_a_page_that_is_gone_wait_for_a_build_and_go_after_it(crawl: Cr
     crawl.run(OFFLINE)
     site.answer("/", Answer(404))
     for links, scanned in (1, 1), (0, 0):
-        crawl.later(5 * WEEK)
-        crawl.run(OFFLINE)
+        crawl.run(OFFLINE, later=5 * WEEK)
         assert crawl.value("SELECT count(*) FROM v_link") == links
         assert build(crawl)["scanned"] == scanned
 
@@ -216,8 +213,7 @@ def test_with_few_origins_left_the_rest_is_saved_as_a_segment_and_the_run_stops(
     }
     assert crawl.value("SELECT finish_reason FROM v_run") == "few_origins"
     assert crawl.ask("queue", "load", str(path)).status == 0
-    crawl.later(WEEK)
-    crawl.run()
+    crawl.run(later=WEEK)
     assert len(large.asked) == 7
 
 

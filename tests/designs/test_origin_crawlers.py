@@ -46,8 +46,7 @@ def test_robots_then_seeds_then_what_was_found(crawl: Crawling) -> None:
     site.page("/seed")
     crawl.run(seeds=[site.url(), site.url("/seed")])
     assert [one.target for one in site.seen] == ["/robots.txt", "/", "/seed", "/found"]
-    crawl.later(5 * WEEK)
-    crawl.run(seeds=[site.url(), site.url("/seed")])
+    crawl.run(seeds=[site.url(), site.url("/seed")], later=5 * WEEK)
     assert [one.target for one in site.seen][4:] == ["/robots.txt", "/", "/seed", "/found"]
 
 
@@ -97,8 +96,7 @@ def test_five_persistent_failures_end_an_origin_and_only_it(crawl: Crawling) -> 
 
 @pytest.mark.parametrize(("reset", "after"), [("false", [5, 5, 4, 4]), ("true", [5, 5, 4, 5])])
 def test_patience_never_rises_by_itself_unless_told_to(crawl: Crawling, reset: str, after: list[int]) -> None:
-    site = crawl.site()
-    site.page("/", "/bad", "/good")
+    site = crawl.site().front("/bad", "/good")
     site.answer("/bad", Answer(500))
     site.page("/good")
     crawl.run(f"crawl: {{patience_reset_on_success: {reset}}}")
@@ -118,8 +116,7 @@ def test_a_new_run_starts_every_origin_afresh(crawl: Crawling) -> None:
 
 def test_an_interrupted_run_is_continued_and_keeps_its_ignore_list(crawl: Crawling) -> None:
     crawls: list[Crawl] = []
-    site = crawl.site()
-    site.page("/", "/bad", "/last")
+    site = crawl.site().front("/bad", "/last")
     site.answer("/bad", Answer(500), then=lambda: crawls[0].engine.stop(RunReason.interrupted, 5 * SECOND))
     site.page("/last")
     crawl.run(ready=crawls.append)
@@ -154,8 +151,7 @@ def test_a_fluke_can_be_left_alone(crawl: Crawling) -> None:
 
 
 def test_max_requests_counts_turns_that_made_a_request(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/admin", "/a", "/b")
+    site = crawl.site().front("/admin", "/a", "/b")
     site.answer("/a", Answer(raw=b"", end="close"), Answer(404))
     crawl.run("policies: {do_not_crawl: [{path: /admin}]}\ncrawl: {max_requests: 3}")
     assert site.asked == ["/", "/a", "/a"]
@@ -205,8 +201,7 @@ def test_a_stop_holds_for_this_run(crawl: Crawling) -> None:
 
 
 def test_patience_is_topped_up_by_the_operator_only(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/1", "/2")
+    site = crawl.site().front("/1", "/2")
     site.answer("/1", Answer(500))
     site.page("/2")
     crawl.run(
@@ -239,8 +234,7 @@ def test_status_says_why_an_origin_waits(crawl: Crawling) -> None:
 
 
 def test_the_events_of_a_run_tell_its_story(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    crawl.site().front()
     crawl.run()
     told = [event.event for event in crawl.heard.events if event.event != "origin_waiting"]
     assert told == [

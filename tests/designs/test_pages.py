@@ -12,8 +12,7 @@ from tui_crawler.domain.records.command import RetryPages
 
 
 def test_attempts_and_what_remains_of_them(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/bad", "/good")
+    site = crawl.site().front("/bad", "/good")
     site.answer("/bad", Answer(503))
     site.page("/good")
     crawl.run("crawl: {tries: 4}")
@@ -25,8 +24,7 @@ def test_attempts_and_what_remains_of_them(crawl: Crawling) -> None:
 
 def test_a_page_that_is_retried_comes_after_those_that_were_not_tried(crawl: Crawling) -> None:
     """The order is nice + attempts, not_before, first in first out."""
-    site = crawl.site()
-    site.page("/", "/bad", "/a")
+    site = crawl.site().front("/bad", "/a")
     site.answer("/bad", Answer(503))
     site.page("/a", "/b")
     site.page("/b")
@@ -35,8 +33,7 @@ def test_a_page_that_is_retried_comes_after_those_that_were_not_tried(crawl: Cra
 
 
 def test_depth_is_the_shortest_path_and_what_is_beyond_waits_for_one(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/1")
+    site = crawl.site().front("/1")
     site.page("/1", "/2")
     site.page("/2", "/3")
     site.page("/3", "/4")
@@ -50,8 +47,7 @@ def test_depth_is_the_shortest_path_and_what_is_beyond_waits_for_one(crawl: Craw
 
 def test_a_shorter_path_lowers_all_pages_below_it(crawl: Crawling) -> None:
     """Breadth first and cycle-safe: the chain leads back to its beginning."""
-    site = crawl.site()
-    site.page("/", "/1", "/late")
+    site = crawl.site().front("/1", "/late")
     site.page("/late")
     for number in range(1, 5):
         site.page(f"/{number}", f"/{number + 1}")
@@ -60,16 +56,14 @@ def test_a_shorter_path_lowers_all_pages_below_it(crawl: Crawling) -> None:
     crawl.run("crawl: {max_depth: 5}")
     assert "/6" not in site.asked
     site.page("/late", "/4")
-    crawl.later(5 * WEEK)
-    crawl.run("crawl: {max_depth: 5}")
+    crawl.run("crawl: {max_depth: 5}", later=5 * WEEK)
     depths = {row["url"].removeprefix(site.origin): row["depth"] for row in crawl.rows("SELECT url, depth FROM v_page")}
     assert depths == {"/": 0, "/1": 1, "/late": 1, "/2": 2, "/3": 3, "/4": 2, "/5": 3, "/6": 4}
     assert site.asked[-1] == "/6"
 
 
 def test_a_deeper_limit_brings_back_what_was_beyond(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/1")
+    site = crawl.site().front("/1")
     site.page("/1", "/2")
     site.page("/2")
     crawl.run("crawl: {max_depth: 1}")
@@ -79,8 +73,7 @@ def test_a_deeper_limit_brings_back_what_was_beyond(crawl: Crawling) -> None:
 
 def test_failed_pages_are_put_back(crawl: Crawling) -> None:
     """retry: their options narrow each other."""
-    site = crawl.site()
-    site.page("/", "/a", "/b", "/c")
+    site = crawl.site().front("/a", "/b", "/c")
     site.answer("/a", Answer(404))
     site.answer("/b", Answer(410))
     site.answer("/c", Answer(404))
@@ -145,8 +138,7 @@ def test_every_page_that_a_retry_names_is_asked_for_again(crawl: Crawling) -> No
     for code, number in by_code.items():
         (action,) = crawl.ask("retry", "--exit-code", code, "--json").json["actions"]
         assert sum(action["after"]["retried"].values()) == number, code
-    crawl.later(HOUR)
-    crawl.run(ENDINGS)
+    crawl.run(ENDINGS, later=HOUR)
     after = Counter(row["url"] for row in crawl.rows("SELECT url FROM v_attempt WHERE kind = 'page'"))
     assert {row["url"] for row in pages if after[row["url"]] == before[row["url"]]} == set()
     crawled = {"file_ingested", "file_of_unknown_type", "redirect", "permanent_redirect", "file_did_not_change"}

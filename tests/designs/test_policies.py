@@ -74,23 +74,19 @@ def test_matchers_are_combined(matched: Crawling, name: str) -> None:
 
 
 def test_a_refusal_is_an_attempt_without_a_request_that_names_pattern_and_line(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/admin/x")
+    site = crawl.site().front("/admin/x")
     crawl.run("policies:\n  do_not_crawl:\n    - path: {prefix: /admin/}")
     refused = attempt(crawl, "/admin/x")
     assert refused["message"] == 'do_not_crawl: path begins with "/admin/"'
     assert refused["requests"] == 0
     assert site.asked == ["/"]
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url("/admin/x"))
-    assert detail is not None
+    detail = crawl.detail(site.url("/admin/x"))
     assert detail.attempts[0].decided_by == f"{crawl.file}:5"
     assert crawl.page(site.url("/admin/x"))["attempts_remaining"] == 0
 
 
 def test_without_a_query_policy_every_query_is_refused_in_plain_words(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/list?page=2", "/list?")
+    site = crawl.site().front("/list?page=2", "/list?")
     crawl.run()
     message = str(attempt(crawl, "/list?page=2")["message"])
     assert message == "no url_query_parameters policy is configured, so every URL with a query is refused"

@@ -42,26 +42,21 @@ def links_of(crawl: Crawling, site: Site) -> list[dict[str, Any]]:
 
 
 def test_a_page_is_due_after_the_interval(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
     due = crawl.page(site.url())["due_at"]
     assert due == site.requests("/")[0].ended + 4 * WEEK
-    crawl.later(due - crawl.now - MINUTE)
-    crawl.run()
+    crawl.run(later=due - crawl.now - MINUTE)
     assert site.asked == ["/"]
-    crawl.later(MINUTE)
-    crawl.run()
+    crawl.run(later=MINUTE)
     assert site.asked == ["/", "/"]
 
 
 def test_the_shelf_life_is_applied_when_a_list_is_filled(crawl: Crawling) -> None:
     """So a changed setting acts at once (G calls it shelf_life)."""
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
-    crawl.later(2 * DAY)
-    crawl.run("crawl: {shelf_life: 1 day}")
+    crawl.run("crawl: {shelf_life: 1 day}", later=2 * DAY)
     assert site.asked == ["/", "/"]
 
 
@@ -88,8 +83,7 @@ def test_http_freshness_can_be_left_alone(crawl: Crawling) -> None:
     site = crawl.site()
     site.answer("/", kept(("Cache-Control", "max-age=4838400")))
     crawl.run()
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert site.asked == ["/"]
     crawl.run("crawl: {respect_http_freshness: false}")
     assert site.asked == ["/", "/"]
@@ -116,8 +110,7 @@ def recrawled(shared_crawl: Crawling) -> tuple[Crawling, dict[str, Site], dict[s
         site.answer("/", *AGAIN[name])
     crawl.run()
     before = {name: (row_of(crawl, site, COLUMNS), links_of(crawl, site)) for name, site in sites.items()}
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     return crawl, sites, before
 
 
@@ -149,8 +142,7 @@ def test_a_validator_that_no_request_may_hold_is_left_out(crawl: Crawling, value
     site.answer("/b", kept(("ETag", TAG), ("Last-Modified", value)))
     crawl.run(seeds=[site.url(), site.url("/b")])
     assert [crawl.page(site.url(path))[field] for path, field in (("/", "etag"), ("/b", "last_modified"))] == ["", ""]
-    crawl.later(5 * WEEK)
-    crawl.run(seeds=[site.url(), site.url("/b")])
+    crawl.run(seeds=[site.url(), site.url("/b")], later=5 * WEEK)
     assert conditions(site)[1:] == [(None, DATE)]
     assert conditions(site, "/b")[1][0] == TAG
     assert crawl.codes(site.url()) == ["file_ingested"] * 2
@@ -161,8 +153,7 @@ def test_a_database_that_holds_such_a_validator_crawls_the_page_again(crawl: Cra
     site.answer("/", kept(("ETag", TAG), ("Last-Modified", DATE)))
     crawl.run()
     crawl.change("UPDATE document SET etag = ?, last_modified = ?", '"a\x01"', "\ufffd\x02")
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert conditions(site)[1] == (None, "Fri, 15 Jan 2027 08:16:41 GMT")
     assert crawl.codes(site.url()) == ["file_ingested"] * 2
 
@@ -206,14 +197,12 @@ def test_a_failure_leaves_the_last_contentful_data_alone(crawl: Crawling) -> Non
     site.answer("/", kept(("ETag", TAG), ("Last-Modified", DATE)), Answer(404, headers=(("ETag", '"x"'),)), Answer(304))
     crawl.run()
     first = crawl.page(site.url())
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     page = crawl.page(site.url())
     assert (page["last_exit_code"], page["last_http_status"]) == ("file_not_found", 404)
     assert (page["etag"], page["last_modified"]) == (TAG, DATE)
     assert row_of(crawl, site, "last_contentful_at")["last_contentful_at"] == first["last_crawled_at"]
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert conditions(site)[2] == (TAG, DATE)
     assert crawl.codes(site.url()) == ["file_ingested", "file_not_found", "file_did_not_change"]
 
@@ -228,8 +217,7 @@ def test_a_failed_page_with_tries_is_taken_up_by_the_next_run(crawl: Crawling) -
 
 
 def test_force_recrawl_makes_every_done_page_due_once_and_asks_without_conditions(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
+    site = crawl.site().front("/a")
     site.page("/a", "/", headers=(("Cache-Control", "max-age=99999999"),))
     crawl.run()
     crawl.run()
@@ -275,8 +263,7 @@ def test_a_page_that_has_changed_is_taken_in_by_a_recheck(crawl: Crawling) -> No
         if event.event == "run_started":
             told.append(crawl.command_meanwhile("why", site.url(), "--verbose", "--db", str(crawl.database)).out)
 
-    crawl.later(MINUTE)
-    crawl.run(on_event=ask_why, crawl__recheck=True)
+    crawl.run(on_event=ask_why, crawl__recheck=True, later=MINUTE)
     assert "now: this run crawls every page once more  (command line)" in told[0]
     assert [tag for tag, _ in conditions(site)] == [None, TAG]
     assert crawl.page(site.url())["title"] == "new"
@@ -339,8 +326,7 @@ def test_no_conditions_when_the_body_is_not_kept(crawl: Crawling) -> None:
     site = crawl.site()
     site.answer("/", kept(("ETag", TAG)))
     crawl.run("storage: {store_bodies: []}")
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert conditions(site) == [(None, None), (None, None)]
 
 
@@ -358,20 +344,15 @@ def test_every_cache_header_is_recorded(crawl: Crawling) -> None:
     crawl.run()
     columns = "etag, last_modified, cache_control, expires, age, content_location"
     assert list(row_of(crawl, site, columns).values()) == list(headers.values())
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url())
-    assert detail is not None
+    detail = crawl.detail(site.url())
     received = dict(detail.requests[-1].response_headers)
     assert {name: received[name] for name in headers} == headers
 
 
 def test_headers_of_a_request_are_recorded_as_they_were_sent(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url())
-    assert detail is not None
+    detail = crawl.detail(site.url())
     assert detail.requests[0].request_headers == site.requests("/")[0].headers
     names = [name for name, _ in detail.requests[0].request_headers]
     assert names == ["Host", "User-Agent", "Accept", "Accept-Encoding"]
@@ -413,11 +394,8 @@ def test_a_url_in_process_is_marked_with_its_start(crawl: Crawling) -> None:
 
 
 def test_what_is_due_is_shown(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run("crawl: {recrawl_interval: 2 weeks}")
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url())
-    assert detail is not None
+    detail = crawl.detail(site.url())
     assert detail.page.due_at == detail.page.last_crawled_at + 2 * WEEK
     assert json.dumps(crawl.page(site.url()))

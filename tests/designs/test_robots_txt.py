@@ -23,11 +23,10 @@ def test_it_comes_first_and_decides_over_every_page(crawl: Crawling) -> None:
     assert [one.target for one in site.seen] == ["/robots.txt", "/", "/open", "/closed/but"]
     assert crawl.codes(site.url("/closed")) == ["blocked_by_robots_txt"]
     with crawl.reports() as reports:
-        detail = reports.page_detail(site.url("/closed"))
         assert reports.robots_text(site.origin) is not None
-    assert detail is not None
-    assert detail.attempts[0].message == 'robots.txt, group designs-crawler: "Disallow: /closed"'
-    assert detail.attempts[0].decided_by == "robots.txt:5"
+    (attempt,) = crawl.detail(site.url("/closed")).attempts
+    assert attempt.message == 'robots.txt, group designs-crawler: "Disallow: /closed"'
+    assert attempt.decided_by == "robots.txt:5"
 
 
 def test_it_is_not_obeyed_at_own_sites_where_that_is_switched_off(crawl: Crawling) -> None:

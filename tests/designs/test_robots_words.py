@@ -34,8 +34,7 @@ def shown(crawl: Crawling, origin: str) -> OriginView:
 
 
 def test_a_refused_address_is_no_missing_robots_txt(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run("network: {allow_private_addresses: false}")
     robots = told(crawl, site.url())["robots"]
     assert robots == "robots.txt was not answered: 127.0.0.1 is not a public address"
@@ -45,8 +44,7 @@ def test_a_refused_address_is_no_missing_robots_txt(crawl: Crawling) -> None:
 
 
 def test_a_missing_robots_txt_is_told_with_its_answer(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page()
+    site = crawl.site().front()
     crawl.run()
     assert told(crawl, site.url())["robots"].startswith(
         "there is no robots.txt (404), so everything is allowed, fetched "
@@ -79,8 +77,7 @@ def test_an_origin_that_robots_txt_disallows_as_a_whole_says_so(crawl: Crawling)
         assert reason(crawl, half.origin) == "nothing left to crawl"
         view = shown(crawl, closed.origin)
         assert (view.last_url, view.last_exit_code) == (closed.url(), "blocked_by_robots_txt")
-        crawl.later(DAY)
-        crawl.run(seeds=seeds)
+        crawl.run(seeds=seeds, later=DAY)
     status = crawl.ask("status").out
     assert "empty" in status
     assert "robots.txt disallows everything asked for" in status
@@ -95,8 +92,7 @@ def test_refusals_of_several_kinds_are_not_laid_at_the_door_of_robots_txt(crawl:
 
 
 def test_the_last_attempt_of_an_origin_is_that_of_a_page(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     site.robots("User-agent: *\nAllow: /")
     crawl.run()
     assert shown(crawl, site.origin).last_url == site.url()
@@ -120,8 +116,7 @@ def test_a_server_that_hangs_is_told_from_a_slow_one(crawl: Crawling) -> None:
                 assert view is not None
                 said[event.url] = idle_reason(view, crawl.now, reports.run()).partition(", ")[2]
 
-    site = crawl.site()
-    site.page("/", "/slow", "/hangs")
+    site = crawl.site().front("/slow", "/hangs")
     site.page("/slow", takes_ms=4_000)
     site.answer("/hangs", Answer(end="silent", raw=b""))
     crawl.run("crawl: {tries: 1}\nnetwork: {read_timeout: 20s}", on_event=look)

@@ -8,8 +8,7 @@ from tests.designs.web import Site
 
 def site_of(crawl: Crawling, *paths: str) -> Site:
     """A site whose front page links to these pages."""
-    site = crawl.site()
-    site.page("/", *paths)
+    site = crawl.site().front(*paths)
     for path in paths:
         site.page(path)
     return site
@@ -32,9 +31,7 @@ def test_skip_is_applied_when_the_page_is_dequeued(crawl: Crawling) -> None:
     assert (page["status"], page["attempts"], page["attempts_remaining"]) == ("SKIPPED", 0, 3)
     (attempt,) = crawl.rows("SELECT exit_code, message, requests FROM v_attempt WHERE url = ?", site.url("/cal/1"))
     assert attempt == {"exit_code": "skipped_by_rule", "message": "rule /cal/: skip true", "requests": 0}
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url("/cal/1"))
-    assert detail is not None
+    detail = crawl.detail(site.url("/cal/1"))
     assert detail.attempts[0].decided_by == f"{crawl.file}:4"
 
 

@@ -80,8 +80,7 @@ def test_applied_rules_are_a_new_version_and_refused_pages_are_judged_again(craw
 
 
 def test_rules_are_applied_while_the_run_is_live_and_an_attempt_keeps_those_it_began_with(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/slow", "/cal/1")
+    site = crawl.site().front("/slow", "/cal/1")
     site.page("/slow", takes_ms=5_000)
 
     def apply_now() -> None:
@@ -100,8 +99,7 @@ def test_rules_are_applied_while_the_run_is_live_and_an_attempt_keeps_those_it_b
 
 def test_pages_that_rules_allow_while_the_run_is_live_are_crawled_in_it(crawl: Crawling) -> None:
     """Of the pages refused before, those that stay refused are not judged, nor logged, again."""
-    site = crawl.site()
-    site.page("/", "/cal/1", "/cal/2", "/slow")
+    site = crawl.site().front("/cal/1", "/cal/2", "/slow")
     site.page("/slow", takes_ms=5_000)
     site.page("/cal/2")
 
@@ -173,8 +171,7 @@ def test_a_change_that_is_undone_leaves_the_queue_and_the_log_as_they_were(crawl
 
 def test_an_edited_configuration_is_a_new_version_too(crawl: Crawling) -> None:
     site = crawled(crawl, "rules: [{match: /cal/, skip: true}]")
-    crawl.later(5 * WEEK)
-    crawl.run("rules: [{match: /a, skip: true}]")
+    crawl.run("rules: [{match: /a, skip: true}]", later=5 * WEEK)
     new, old = history(crawl)
     assert new["ruleset_id"] > old["ruleset_id"]
     assert crawl.page(site.url("/a"))["status"] == "SKIPPED"

@@ -15,8 +15,7 @@ from tui_crawler.domain.records.command import AddSeeds, Exclude
 
 def linking(crawl: Crawling, *links: str) -> Site:
     """A site whose front page has these links, and a page behind each path of it."""
-    site = crawl.site()
-    site.page("/", *links)
+    site = crawl.site().front(*links)
     for link in links:
         if link.startswith("/") and not link.startswith("//"):
             site.page(link.partition("#")[0])
@@ -169,8 +168,7 @@ def test_the_exclusion_list_is_extended_while_crawling(crawl: Crawling) -> None:
     }
     (action,) = crawl.rows("SELECT who, action, target FROM v_operator_action")
     assert action == {"who": "tester", "action": "exclude", "target": "host 127.0.0.2"}
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert site.asked == ["/"], "it stays on the list"
 
 
@@ -186,8 +184,7 @@ def test_an_entry_that_is_removed_gives_back_the_pages_that_it_refused(crawl: Cr
     site = linking(crawl, "/private/1", "/open", "/private/2")
     crawl.run()
     assert crawl.ask("exclude", "pattern", "/private/", "--reason", "asked").status == 0
-    crawl.later(5 * WEEK)
-    crawl.run()
+    crawl.run(later=5 * WEEK)
     assert [crawl.codes(site.url(f"/private/{n}"))[-1] for n in (1, 2)] == ["blocked_by_exclusion_list"] * 2
     logged = crawl.value("SELECT COUNT(*) FROM v_attempt")
     assert crawl.ask("exclude", "pattern", "/private/", "--remove").status == 0

@@ -27,8 +27,7 @@ def index(*urls: str) -> str:
 
 def with_sitemap(crawl: Crawling, path: str = "/sitemap.xml", *pages: str) -> Site:
     """A site with these pages, which nothing links to, and a robots.txt that names a sitemap."""
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     for page in pages:
         site.page(page)
     site.robots(f"User-agent: *\nDisallow: /closed\nSitemap: {site.url(path)}")
@@ -54,9 +53,7 @@ def test_index_files_and_gzip(crawl: Crawling) -> None:
     site.file("/two.xml.gz", gzip.compress(urlset(site.url("/b")).encode()), "application/x-gzip")
     crawl.run()
     assert set(site.asked) == {"/", "/index.xml", "/one.xml", "/two.xml.gz", "/a", "/b"}
-    with crawl.reports() as reports:
-        detail = reports.page_detail(site.url("/a"))
-    assert detail is not None
+    detail = crawl.detail(site.url("/a"))
     assert detail.lastmod == 1_798_859_045_000
 
 
@@ -153,8 +150,7 @@ def test_a_seed_that_is_a_sitemap_is_read_whatever_its_type_says(crawl: Crawling
 
 
 def test_a_page_is_no_sitemap_because_it_speaks_of_one(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a", body="<pre>&lt;urlset&gt;</pre><urlset>")
+    site = crawl.site().front("/a", body="<pre>&lt;urlset&gt;</pre><urlset>")
     site.page("/a")
     crawl.run(AUTO)
     assert crawl.page(site.url())["title"] == "/"
@@ -263,8 +259,7 @@ def test_sitemap_xml_is_looked_for_once_where_nothing_names_one(crawl: Crawling)
 
 
 def test_the_sitemap_that_was_looked_for_is_asked_for_once_and_named_as_the_source(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/")
+    site = crawl.site().front()
     site.file("/sitemap.xml", urlset(site.url("/dead")), "application/xml")
     crawl.run(AUTO)
     assert site.asked == ["/", "/sitemap.xml", "/dead"]
@@ -333,8 +328,7 @@ def test_a_date_after_the_last_crawl_makes_a_page_due(crawl: Crawling, later: st
     assert ("its sitemap says that it has changed" in steps["due"]) == again
     crawl.run()
     assert site.asked.count("/a") == 1 + again
-    crawl.later(DAY)
-    crawl.run()
+    crawl.run(later=DAY)
     assert (site.asked.count("/a"), site.asked.count("/b")) == (1 + again, 1)
     assert site.asked.count("/sitemap.xml") == 4, "once in each run"
 
@@ -344,8 +338,6 @@ def test_a_date_to_come_does_not_crawl_a_page_twice_in_a_run(crawl: Crawling) ->
     site.page("/", "/a")
     crawl.run(seeds=[site.url(), site.url("/a")])
     assert site.asked.count("/a") == 1
-    crawl.later(HOUR)
-    crawl.run(seeds=[site.url(), site.url("/a")])
-    crawl.later(HOUR)
-    crawl.run(seeds=[site.url(), site.url("/a")])
+    crawl.run(seeds=[site.url(), site.url("/a")], later=HOUR)
+    crawl.run(seeds=[site.url(), site.url("/a")], later=HOUR)
     assert site.asked.count("/a") <= 2, "at most once for a date"

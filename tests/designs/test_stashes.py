@@ -12,8 +12,7 @@ from tui_crawler.domain.records.command import StashPages
 
 def found_only(crawl: Crawling, *paths: str) -> Site:
     """A site whose front page was crawled in a run that ended then; the pages it links to wait."""
-    site = crawl.site()
-    site.page("/", *paths)
+    site = crawl.site().front(*paths)
     for path in paths:
         site.page(path)
     crawl.run(crawl__max_requests=2)
@@ -45,8 +44,7 @@ def test_pages_are_put_aside_by_name_and_come_back(crawl: Crawling) -> None:
 
 
 def test_pages_are_put_aside_while_the_run_is_live(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/1", "/2", "/3")
+    site = crawl.site().front("/1", "/2", "/3")
     for path in ("/1", "/2", "/3"):
         site.page(path)
     crawl.run(on_event=crawl.steering(site.url("/1"), StashPages("later", urls=(site.url("/2"),))), poll_ms=500)
@@ -83,8 +81,7 @@ def test_an_unknown_stash_is_a_clear_error(crawl: Crawling) -> None:
 
 def killed(crawl: Crawling) -> Site:
     """A site whose second page was in flight when the process of its run was killed."""
-    site = crawl.site()
-    site.page("/", "/claimed", "/b")
+    site = crawl.site().front("/claimed", "/b")
     site.page("/b")
     answer = Answer(404, takes_ms=10_000)
     site.answer("/claimed", answer, then=lambda: crawl.loop.call_later(9, crawl.go_on_from_here))

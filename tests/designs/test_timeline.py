@@ -37,8 +37,7 @@ def lived(shared_crawl: Crawling) -> Lived:
             crawl.go_on_from_here()
 
     crawl.run("robots: {expiry: 24h}", on_event=steer, owner=GONE, poll_ms=SECOND)
-    crawl.later(2 * MINUTE)
-    crawl.run("robots: {expiry: 24h}")
+    crawl.run("robots: {expiry: 24h}", later=2 * MINUTE)
     return crawl, site
 
 

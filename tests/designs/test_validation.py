@@ -80,8 +80,7 @@ def test_the_report_says_how_many_documents_are_invalid_and_why(read: tuple[Craw
 
 
 def test_valid_is_unknown_until_a_document_was_read(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/p", "/gone")
+    site = crawl.site().front("/p", "/gone")
     site.answer("/p", Answer(200, b"%PDF-1.7", (("Content-Type", "application/pdf"),)))
     crawl.run()
     for path in ("/p", "/gone"):
@@ -136,8 +135,7 @@ def test_what_waits_at_a_kill_is_validated_by_the_next_start(crawl: Crawling) ->
     status = crawl.ask("status", "--json").json
     assert status["totals"]["waiting"] == crawl.value(WAITS) == 1
     assert "1 stored document still to be validated" in crawl.ask("status").out
-    crawl.later(HOUR)
-    crawl.run(RULE)
+    crawl.run(RULE, later=HOUR)
     assert (judged(crawl), crawl.value(WAITS)) == ([("html", 0)], 0)
     assert [row["value"] for row in crawl.rows("SELECT value FROM v_data")] == ["x"]
     assert len(crawl.codes(site.url())) == 1, "the page itself is not asked for again"
@@ -149,8 +147,7 @@ def test_a_run_that_is_interrupted_leaves_documents_to_the_next_one(crawl: Crawl
     site.file("/", FAULTY, "text/html")
     held: list[Crawl] = []
     crawl.run(ready=held.append, on_event=then_once("attempt_finished", lambda: held[0].stop(RunReason.interrupted, 0)))
-    crawl.later(HOUR)
-    crawl.run()
+    crawl.run(later=HOUR)
     assert judged(crawl) == [("html", 0)]
 
 

@@ -62,8 +62,7 @@ def asked(shared_crawl: Crawling) -> tuple[Crawling, Site, Site]:
     docs.page("/docs/", "/blog")
     config = f"{CONFIG}sites: [{{origin: {docs.origin}, start_path: /docs/}}]"
     crawl.run(config, seeds=[site.url(), docs.url("/docs/")])
-    crawl.later(DAY)
-    crawl.run(config, seeds=[site.url(), site.url("/new"), docs.url("/docs/")], crawl__max_requests=4)
+    crawl.run(config, seeds=[site.url(), site.url("/new"), docs.url("/docs/")], crawl__max_requests=4, later=DAY)
     return crawl, site, docs
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Literal
+from typing import Any, Literal
 
 from tests.support.patience import PATIENT_S
 
@@ -102,12 +102,16 @@ class Site:
         fields = (("Content-Type", HTML), *headers)
         return self.answer(path, Answer(body=text.encode(), headers=fields, takes_ms=takes_ms))
 
+    def front(self, *links: str, **more: Any) -> Site:
+        """A front page, as `page` makes it; gives the site."""
+        self.page("/", *links, **more)
+        return self
+
     def pages(self, *paths: str) -> Site:
         """A front page that links to these pages; gives the site."""
-        self.page("/", *paths)
         for path in paths:
             self.page(path)
-        return self
+        return self.front(*paths)
 
     def file(self, path: str, body: str | bytes, kind: str, *headers: tuple[str, str]) -> str:
         """A file of another type."""

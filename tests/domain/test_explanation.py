@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.domain.crawl.standing import PageStanding, Referral, Schedule, UrlStanding, length, moment
-from tui_crawler.domain.history.explanation import Answer, Explanation, Question, RobotsKnown, explain, query_advice
+from tui_crawler.domain.history.explanation import Answer, Explanation, Question, explain, query_advice
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.page_view import Hop, RefusedView
 from tui_crawler.domain.records.status import PageStatus
@@ -20,7 +20,7 @@ from tui_crawler.domain.rules.admission import Admission, Limits, Scope
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.matcher import Test
 from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.rules.robots import ALLOW_ALL, parse_robots
+from tui_crawler.domain.rules.robots import ALLOW_ALL, RobotsRules, parse_robots
 from tui_crawler.domain.rules.verdict import Denied, Step
 from tui_crawler.domain.url import CrawlUrl, normalise
 
@@ -61,6 +61,21 @@ def link(url: str = f"{ORIGIN}/from", **more: Any) -> Referral:
     return replace(Referral(3, url, ORIGIN, "a", False, 0, "", 2, NOW - DAY), **more)
 
 
+def known_robots(
+    status: str = "none",
+    fetched_at: int = 0,
+    rules: RobotsRules | None = None,
+    http_status: int | None = None,
+    message: str = "",
+) -> tuple[RobotsRules | None, dict[str, Any]]:
+    return rules, {
+        "robots_status": status,
+        "robots_fetched_at": fetched_at,
+        "robots_http_status": http_status,
+        "robots_message": message,
+    }
+
+
 def ask(
     written: str = f"{ORIGIN}/a",
     standing: PageStanding | UrlStanding | None = None,
@@ -73,9 +88,9 @@ def ask(
         standing = UrlStanding(SCHEDULE, standing)
     scope = more.pop("scope", Scope(frozenset({ORIGIN})))
     admission = Admission(policies, scope, more.pop("limits", Limits()))
-    known = {"robots": RobotsKnown("parsed", NOW - 60_000, ROBOTS), "run": RUN, "now": NOW, "zone": UTC}
-    url = normalise(written)
-    return explain(Question(written, url, admission, standing, origin=origin or origin_view(), **(known | more)))
+    rules, robots = more.pop("robots", None) or known_robots("parsed", NOW - 60_000, ROBOTS)
+    known = {"run": RUN, "now": NOW, "zone": UTC, "rules": rules, "origin": replace(origin or origin_view(), **robots)}
+    return explain(Question(written, normalise(written), admission, standing, **(known | more)))
 
 
 def step(explanation: Explanation, stage: str) -> Step:
@@ -280,36 +295,26 @@ KINDS = [
 
 class TestRefusals:
     @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_a_page_that_waits_will_be_refused(
+    def test_what_waits_what_was_refused_and_what_was_never_seen(
         self, path: str, answer: Answer, code: str, source: str, words: str
     ) -> None:
-        said = ask(ORIGIN + path, page(), POLICIES)
-        assert (said.answer, said.exit_code) == (answer, code)
-        assert said.sentence.startswith("it will be refused when its turn comes: ")
-        assert words in said.sentence
-        assert source in {each.source for each in said.steps if each.verdict == "refuse"}
-
-    @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_a_page_that_was_refused(self, path: str, answer: Answer, code: str, source: str, words: str) -> None:
         status = PageStatus.SKIPPED if code == "skipped_by_rule" else PageStatus.READY
-        said = ask(ORIGIN + path, done(ExitCode[code], status=status, attempts=0), POLICIES)
-        assert (said.answer, said.exit_code) == (answer, code)
-        assert said.sentence.startswith("refused 2027-01-15 07:59:55: ")
-        assert words in said.sentence
+        refused = done(ExitCode[code], status=status, attempts=0)
+        for known, begins in (
+            (page(), "it will be refused when its turn comes: "),
+            (refused, "refused 2027-01-15 07:59:55: "),
+            (None, "never seen, and would be refused: "),
+        ):
+            said = ask(ORIGIN + path, known, POLICIES)
+            assert (said.answer, said.exit_code, said.known) == (answer, code, known is not None)
+            assert said.sentence.startswith(begins)
+            assert words in said.sentence
+            assert source in {each.source for each in said.steps if each.verdict == "refuse"}
 
-    @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_a_url_nobody_has_seen_would_be_refused(
-        self, path: str, answer: Answer, code: str, source: str, words: str
-    ) -> None:
-        said = ask(ORIGIN + path, None, POLICIES)
-        assert (said.answer, said.exit_code, said.known) == (answer, code, False)
-        assert said.sentence.startswith("never seen, and would be refused: ")
-
-    @pytest.mark.parametrize(("path", "answer", "code", "source", "words"), KINDS)
-    def test_rules_that_have_changed_since(self, path: str, answer: Answer, code: str, source: str, words: str) -> None:
-        message = (
-            "url_query_parameters: parameter 'sort' is not allowed" if answer is Answer.query_policy else "as it was"
-        )
+    @pytest.mark.parametrize(("answer", "code"), [(answer, code) for _, answer, code, _, _ in KINDS])
+    def test_rules_that_have_changed_since(self, answer: Answer, code: str) -> None:
+        by_query = answer is Answer.query_policy
+        message = "url_query_parameters: parameter 'sort' is not allowed" if by_query else "as it was"
         old = UrlStanding(SCHEDULE, done(ExitCode[code], attempts=0), attempts=(attempt(ExitCode[code], message),))
         said = ask(f"{ORIGIN}/fine", old)
         assert (said.answer, said.exit_code) == (answer, code)
@@ -332,21 +337,21 @@ class TestRefusals:
         assert said.advice == "tui-crawler exclude host gone.example --remove"
 
     def test_robots_txt_not_fetched_unavailable_unreachable(self) -> None:
-        none = ask(standing=page(), robots=RobotsKnown())
+        none = ask(standing=page(), robots=known_robots())
         assert step(none, "robots") == Step("robots", "unknown", "robots.txt of its origin has not been fetched yet")
-        gone = ask(standing=page(), robots=RobotsKnown("unavailable", NOW, ALLOW_ALL, 404))
+        gone = ask(standing=page(), robots=known_robots("unavailable", NOW, ALLOW_ALL, 404))
         assert step(gone, "robots").verdict == "pass"
         assert "there is no robots.txt (404), so everything is allowed, fetched " in step(gone, "robots").reason
-        down = ask(standing=page(), robots=RobotsKnown("unreachable", message="a.example port 80: Connection refused"))
+        down = ask(standing=page(), robots=known_robots("unreachable", message="a.example port 80: Connection refused"))
         assert step(down, "robots").verdict == "unknown"
         assert step(down, "robots").reason.startswith("robots.txt unreachable: connection refused; nothing of the ")
         assert down.sentence.startswith("it waits until robots.txt can be had; ")
-        broken = ask(standing=page(), robots=RobotsKnown("unreachable", http_status=503))
+        broken = ask(standing=page(), robots=known_robots("unreachable", http_status=503))
         assert step(broken, "robots").reason.startswith("robots.txt unreachable: answered 503; ")
 
     def test_a_robots_txt_that_was_never_answered_is_not_told_as_one_that_does_not_exist(self) -> None:
         said = "10.0.0.1 is not a public address"
-        refused = ask(standing=page(), robots=RobotsKnown("unavailable", NOW, ALLOW_ALL, None, said))
+        refused = ask(standing=page(), robots=known_robots("unavailable", NOW, ALLOW_ALL, None, said))
         assert step(refused, "robots") == Step("robots", "unknown", f"robots.txt was not answered: {said}", "RFC 9309")
 
     def test_a_refused_address_names_what_decides_and_no_retry(self) -> None:
@@ -500,7 +505,7 @@ def test_a_page_that_waits_is_answered_as_the_crawl_would_judge_it(
     url = normalise(f"{ORIGIN}/{path}")
     assert isinstance(url, CrawlUrl)
     robots = parse_robots(b"User-agent: *\nDisallow: /*c-\n", "bot")
-    said = ask(url.href, page(), policies, robots=RobotsKnown("parsed", NOW, robots))
+    said = ask(url.href, page(), policies, robots=known_robots("parsed", NOW, robots))
     judged = Admission(policies, Scope(frozenset({ORIGIN})), Limits()).judge(url, robots)
     assert (said.exit_code == judged.exit_code.name) if isinstance(judged, Denied) else (said.answer is Answer.waiting)
 

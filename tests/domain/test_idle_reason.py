@@ -28,6 +28,10 @@ RUN = run_view()
 SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
 
 
+def ended(reason: str, **more: object) -> dict[str, object]:
+    return {"state": "FINISHED", "finish_reason": reason, **more}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -51,37 +55,18 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
         ),
         ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
         ({"next_request_at": 0, "state": "IDLE", "todo": 3, "pending": 3}, "it takes no part in this run"),
-        ({"state": "FINISHED", "finish_reason": "patience", "paused": True}, "out of patience: 5 persistent failures"),
+        (ended("patience", paused=True), "out of patience: 5 persistent failures"),
+        (ended("patience", robots_status="unreachable", robots_message=""), "robots.txt unreachable: no answer"),
         (
-            {"state": "FINISHED", "finish_reason": "patience", "robots_status": "unreachable", "robots_message": ""},
-            "robots.txt unreachable: no answer",
-        ),
-        (
-            {
-                "state": "FINISHED",
-                "finish_reason": "patience",
-                "robots_status": "unreachable",
-                "robots_message": "::1 port 80: Connection refused",
-            },
+            ended("patience", robots_status="unreachable", robots_message="::1 port 80: Connection refused"),
             "robots.txt unreachable: connection refused",
         ),
         (
-            {
-                "state": "FINISHED",
-                "finish_reason": "patience",
-                "robots_status": "unreachable",
-                "robots_http_status": 503,
-            },
+            ended("patience", robots_status="unreachable", robots_http_status=503),
             "robots.txt unreachable: answered 503",
         ),
-        (
-            {"state": "FINISHED", "finish_reason": "exhausted", "refused_as": "blocked_by_robots_txt"},
-            "robots.txt disallows everything asked for",
-        ),
-        (
-            {"state": "FINISHED", "finish_reason": "exhausted", "refused_as": "several"},
-            "everything asked for is refused",
-        ),
+        (ended("exhausted", refused_as="blocked_by_robots_txt"), "robots.txt disallows everything asked for"),
+        (ended("exhausted", refused_as="several"), "everything asked for is refused"),
         (
             {
                 "delay_reason": "response_time",
@@ -95,19 +80,10 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
             {"delay_reason": "response_time", "last_exit_code": "request_timeout", "last_http_status": 408},
             "delay 3.2 s of 4.0 s, slow answers",
         ),
-        ({"state": "FINISHED", "finish_reason": "exhausted"}, "nothing left to crawl"),
-        (
-            {"state": "FINISHED", "finish_reason": "exhausted", "pending": 1, "failed": 1},
-            "nothing left in this run; 1 page waits for the next",
-        ),
-        (
-            {"state": "FINISHED", "finish_reason": "exhausted", "pending": 2, "failed": 2},
-            "nothing left in this run; 2 pages wait for the next",
-        ),
-        (
-            {"state": "FINISHED", "finish_reason": "rate_limited", "next_request_at": NOW + 3_600_000},
-            "told by Retry-After to wait until 11:41 (in 1 h)",
-        ),
+        (ended("exhausted"), "nothing left to crawl"),
+        (ended("exhausted", pending=1, failed=1), "nothing left in this run; 1 page waits for the next"),
+        (ended("exhausted", pending=2, failed=2), "nothing left in this run; 2 pages wait for the next"),
+        (ended("rate_limited", next_request_at=NOW + 3_600_000), "told by Retry-After to wait until 11:41 (in 1 h)"),
     ],
 )
 def test_of_an_origin(changes: dict[str, object], words: str) -> None:

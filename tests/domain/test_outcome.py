@@ -51,7 +51,7 @@ def html(**changes):
 
 def settle(done):
     code = final_code(done)
-    return settle_crawl(done, code, STATE, STATE, intake(), frozenset({"html"}))
+    return settle_crawl(done, code, STATE, STATE, intake(), frozenset({"html"}), queue_of(done, code, intake()))
 
 
 def test_a_page_with_links():

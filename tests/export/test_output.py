@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tui_crawler.export import output as output_module
 from tui_crawler.export.output import BadTarget, CannotWrite, ReaderGone, check_target, open_file, open_stream
 
 MEGABYTE = b"x" * 1_000_000
+FOLDER = str(Path(tui_crawler.__file__).parents[1])
 
 
 def names(folder: Path) -> list[str]:
@@ -114,15 +116,12 @@ class TestFile:
 
         monkeypatch.setattr(Path, "hardlink_to", no_links)
         path = tmp_path / "pages.csv"
-        if appears:
-            with pytest.raises(CannotWrite, match="appeared meanwhile"), open_file(path, force=False) as output:
-                output.write(b"ours")
+        ends = pytest.raises(CannotWrite, match="appeared meanwhile") if appears else nullcontext()
+        with ends, open_file(path, force=False) as output:
+            output.write(b"ours")
+            if appears:
                 path.write_bytes(b"theirs")
-            assert path.read_bytes() == b"theirs"
-        else:
-            with open_file(path, force=False) as output:
-                output.write(b"ours")
-            assert path.read_bytes() == b"ours"
+        assert path.read_bytes() == (b"theirs" if appears else b"ours")
         assert names(tmp_path) == ["pages.csv"]
 
     def test_force_replaces_and_keeps_the_permissions(self, tmp_path: Path):
@@ -158,9 +157,8 @@ with open_file(Path(sys.argv[1]), force=False) as output:
     input()
 """
         words = [sys.executable, "-c", script, str(tmp_path / "killed.csv")]
-        folder = str(Path(tui_crawler.__file__).parents[1])
         pipe = subprocess.PIPE
-        with subprocess.Popen(words, stdin=pipe, stdout=pipe, env={**os.environ, "PYTHONPATH": folder}) as child:
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, env={**os.environ, "PYTHONPATH": FOLDER}) as child:
             assert child.stdout is not None
             assert child.stdout.readline() == b"written\n"
             (draft,) = names(tmp_path)
@@ -190,32 +188,20 @@ with open_file(Path(sys.argv[1]), force=False) as output:
             output.write(MEGABYTE)
         assert names(tmp_path) == []
 
-    def test_a_fault_when_it_is_synced(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        def broken(_: int) -> None:
+    @pytest.mark.parametrize("call", ["fsync", "_write"])
+    def test_a_fault_of_a_disk_is_no_reader_who_went_away(
+        self, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        def broken(_: object) -> int:
             raise OSError(errno.EIO, "Input/output error")
 
-        monkeypatch.setattr(output_module.os, "fsync", broken)
-        path = tmp_path / "pages.csv"
-        with pytest.raises(CannotWrite, match="Input/output error"), open_file(path, force=False) as output:
-            output.write(b"ours")
-        assert names(tmp_path) == []
-
-    def test_a_fault_of_a_disk_is_no_reader_who_went_away(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         with pytest.raises(CannotWrite, match="Input/output error"), open_file(tmp_path / "x", force=False) as output:
-
-            def broken(_: memoryview) -> int:
-                raise OSError(errno.EIO, "Input/output error")
-
-            monkeypatch.setattr(output, "_write", broken)
+            monkeypatch.setattr(output if call == "_write" else output_module.os, call, broken)
             output.write(MEGABYTE)
         assert names(tmp_path) == []
 
 
 class TestTarget:
-    def test_a_new_name_in_a_folder(self, tmp_path: Path):
-        check_target(tmp_path / "pages.csv", force=False)
-        assert names(tmp_path) == []
-
     @pytest.mark.parametrize("force", [False, True])
     @pytest.mark.parametrize(
         ("name", "words"),
@@ -246,14 +232,6 @@ class TestTarget:
         with pytest.raises(BadTarget, match=words):
             check_target(tmp_path / name, force=force, protected=(database,))
 
-    def test_a_file_that_exists_needs_force(self, tmp_path: Path):
-        path = tmp_path / "pages.csv"
-        path.touch()
-        with pytest.raises(BadTarget, match="exists") as caught:
-            check_target(path, force=False)
-        assert "--force" in caught.value.hint
-        check_target(path, force=True)
-
 
 _READ_ONLY = """
 import os
@@ -280,11 +258,7 @@ def test_a_read_only_folder():
             text=True,
             timeout=PATIENT_S,
             check=False,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(Path(tui_crawler.__file__).parents[1]),
-                "PYTHONDONTWRITEBYTECODE": "1",
-            },
+            env={**os.environ, "PYTHONPATH": FOLDER, "PYTHONDONTWRITEBYTECODE": "1"},
         )
         assert names(folder) == []
         folder.chmod(0o755)

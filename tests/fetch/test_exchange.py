@@ -41,6 +41,7 @@ from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.connection_log import ConnectionLog
 from tui_crawler.fetch.http1 import Http1Connection
 from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.transfer import ACCEPT
 
 LLHTTP = json.loads((CORPORA / "llhttp_responses.json").read_text())["cases"]
 ENDINGS = {
@@ -85,14 +86,14 @@ async def test_no_answer_of_llhttp_hangs_when_the_connection_stays_open(web: Hos
 
 async def test_what_is_sent_and_what_is_recorded(web: HostileWeb) -> None:
     now = frozen((10, 5_000), (20, 5_010), (50, 5_040), (110, 5_100), (350, 5_340))
-    fetcher = fetching(accept="text/html", now=now)
+    fetcher = fetching(now=now)
     web.on("/a?b", Send(whole(b"hello", "X-One: 1")))
     exchange = await fetcher.exchange(ask(web.url("/a?b")))
     assert web.requests[0].startswith(b"GET /a?b HTTP/1.1\r\n")
     assert web.fields() == [
         ("host", f"127.0.0.1:{web.port}"),
         ("user-agent", USER_AGENT),
-        ("accept", "text/html"),
+        ("accept", ACCEPT),
         ("accept-encoding", "gzip, deflate"),
     ]
     (record,) = exchange.requests

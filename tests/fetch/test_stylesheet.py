@@ -144,24 +144,8 @@ def test_no_text_raises(text: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        "{",
-        "url(",
-        '"',
-        '"\n',
-        "/*",
-        "\\",
-        "@import ",
-        "u",
-        "url( ",
-        "url('",
-        "url(\\",
-        "*",
-        "url(a ",
-        "'\\",
-        "é",
-        "@",
-        "(",
-        "a{b:",
+        *("{", "url(", '"', '"\n', "/*", "\\", "@import ", "u", "url( ", "url('", "url(\\", "*", "url(a "),
+        *("'\\", "é", "@", "(", "a{b:"),
     ],
 )
 def test_a_long_text_without_sense_takes_one_pass(unit: str) -> None:

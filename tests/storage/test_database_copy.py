@@ -290,26 +290,19 @@ def test_an_older_crawl_is_upgraded_first(source: Path, target: DatabasePlace) -
         copied(source, target)
 
 
-async def test_a_crawl_that_a_process_holds_is_refused(source: Path, target: DatabasePlace) -> None:
-    store = SqliteStore(source)
+@pytest.mark.parametrize("held", ["file", "server"])
+async def test_a_crawl_that_a_process_holds_is_refused(
+    held: str, source: Path, server: PostgresPlace, tmp_path: Path
+) -> None:
+    place, target = (source, server) if held == "file" else (server, tmp_path / "target.db")
+    store = SqliteStore(place)
     await store.begin_run(plan(f"{A}/"))
     with pytest.raises(RunHeld, match=f"process {os.getpid()}"):
-        copied(source, target)
+        copied(place, target)
     await store.end_run("interrupted", True)
     store.close()
-    copied(source, target)
-    assert rows_of(target) == rows_of(source)
-
-
-async def test_a_crawl_on_a_server_that_a_process_holds_is_refused(server: PostgresPlace, tmp_path: Path) -> None:
-    store = SqliteStore(server)
-    await store.begin_run(plan(f"{A}/"))
-    with pytest.raises(RunHeld, match=f"process {os.getpid()}"):
-        copied(server, tmp_path / "target.db")
-    await store.end_run("interrupted", True)
-    store.close()
-    copied(server, tmp_path / "target.db")
-    assert rows_of(tmp_path / "target.db") == rows_of(server)
+    copied(place, target)
+    assert rows_of(target) == rows_of(place)
 
 
 async def test_for_a_look_a_crawl_that_goes_on_is_copied_as_it_is(server: PostgresPlace, tmp_path: Path) -> None:
@@ -356,8 +349,6 @@ def test_a_copy_that_is_not_the_same_is_noticed(source: Path, target: DatabasePl
         with closing(sqlite3.connect(target)) as database, database:
             database.execute(text)
     else:
-        import psycopg  # noqa: PLC0415  an extra
-
         with psycopg.connect(target.url) as connection:
             connection.execute(text)
     with pytest.raises(StorageFailure, match=r"url has .* begins anew"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,13 +25,14 @@ SEEDS = tuple(f"https://{name}.example/{n}" for name in ("a", "b", "c") for n in
 
 
 @pytest.fixture
-async def reader(tmp_path: Path) -> Reader:
+async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
     path = tmp_path / "crawl.db"
     store = SqliteStore(path)
     await store.begin_run(plan(*SEEDS))
     await store.end_run("exhausted", True)
     store.close()
-    return Reader(path)
+    with closing(Reader(path)) as found:
+        yield found
 
 
 def read(text: str) -> PageFilter:
@@ -60,7 +63,6 @@ async def test_it_is_plain_counting_of_the_pages_that_pass(reader: Reader, field
     assert Counter(dict(found.counts)) == expected
     assert found.values == len(expected)
     assert [number for _, number in found.counts] == sorted(expected.values(), reverse=True)
-    reader.close()
 
 
 async def test_a_bounded_number_of_rows_is_looked_at_and_told(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +73,6 @@ async def test_a_bounded_number_of_rows_is_looked_at_and_told(reader: Reader, mo
     assert len(found.counts) == 1
     with pytest.raises(ValueError, match="not counted by"):
         PageWindows(reader).page_counts(PageFilter(), "title")
-    reader.close()
 
 
 @pytest.mark.parametrize("text", ["", "origin:a.example", "/3", "re:/[12]$", "state:queued !/5", "origin:nowhere"])
@@ -92,7 +93,6 @@ async def test_matching_pages_are_counted_in_pieces(
     monkeypatch.setattr(page_windows, "LOOK_S", 60)
     assert matched == len(PageWindows(reader).page_window(narrowing, 0, 1_000).pages)
     assert looked_at <= tally.known == (6 if text == "origin:a.example" else 18)
-    reader.close()
 
 
 async def test_a_text_that_few_urls_hold_is_looked_for_only_in_what_it_may_be_in(
@@ -121,7 +121,6 @@ async def test_a_text_that_few_urls_hold_is_looked_for_only_in_what_it_may_be_in
         (page,) = PageWindows(reader).page_window(read(text), 0, 9).pages
         assert page.url == "https://a.example/LATER!_on"
     store.close()
-    reader.close()
 
 
 async def test_a_reading_that_is_not_wanted_any_more_ends_amid_a_query(reader: Reader) -> None:
@@ -143,7 +142,6 @@ async def test_a_reading_that_is_not_wanted_any_more_ends_amid_a_query(reader: R
     asked = 2
     with pytest.raises(ReadingStopped):
         reader.all("SELECT 1")
-    reader.close()
 
 
 async def test_sessions_tell_how_they_ended(reader: Reader) -> None:
@@ -153,7 +151,6 @@ async def test_sessions_tell_how_they_ended(reader: Reader) -> None:
     assert not row.rest
     assert row.pid > 0
     assert row.origins == 0
-    reader.close()
 
 
 async def test_titles_narrow_pages(tmp_path: Path) -> None:
@@ -184,3 +181,4 @@ async def test_titles_narrow_pages(tmp_path: Path) -> None:
         assert found == tuple(page for page in every if passes(narrowing, page, frozenset((A,)))), text
         assert PageWindows(reader).page_tally(narrowing, 0).matched == len(found)
         assert sum(number for _, number in PageWindows(reader).page_counts(narrowing, "state").counts) == len(found)
+    reader.close()

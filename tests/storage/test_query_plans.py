@@ -161,31 +161,31 @@ def ones(text: str, count: int | None = None) -> dict[str, int] | list[int]:
     return dict.fromkeys(names, 1) if names else [1] * (text.count("?") if count is None else count)
 
 
+def plan_of(database: peewee.SqliteDatabase, text: str, count: int | None = None) -> list[str]:
+    """The steps of SQLite's plan for a text."""
+    return [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", ones(text, count))]
+
+
 def full_scans(database: peewee.SqliteDatabase, text: str, count: int | None = None) -> list[str]:
     """Steps of the plan that read a large table from end to end, or sort what they found of it."""
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", ones(text, count))]
+    plan = plan_of(database, text, count)
     return [step for step in plan if step.startswith("SCAN ") and step.split()[1] not in SMALL and "USING" not in step]
 
 
-@pytest.mark.parametrize("build", SINGLE, ids=lambda build: f"{build.__module__.rpartition('.')[2]}{build.__name__}")
-def test_statements_of_the_writer(database, build):
-    statement = compile_query(database, build())
-    assert full_scans(database, statement.text, len(statement.names)) == []
-
-
-@pytest.mark.parametrize("build", OF_SIZE, ids=lambda build: f"{build.__module__.rpartition('.')[2]}{build.__name__}")
-def test_statements_with_lists(database, build):
-    statement = compile_query(database, build(4))
+@pytest.mark.parametrize(
+    ("build", "size"),
+    [*((build, ()) for build in SINGLE), *((build, (4,)) for build in OF_SIZE)],
+    ids=lambda value: f"{value.__module__.rpartition('.')[2]}{value.__name__}" if callable(value) else str(*value),
+)
+def test_statements_of_the_writer(database, build, size):
+    statement = compile_query(database, build(*size))
     assert full_scans(database, statement.text, len(statement.names)) == []
 
 
 @pytest.mark.parametrize("text", REPORTS, ids=lambda text: " ".join(text.split())[-40:])
 def test_queries_of_the_reports(database, text):
-    scans = full_scans(database, text)
-    keyset = [
-        step for step in scans if step in {"SCAN a", "SCAN p", "SCAN g"} and "ORDER BY" in text
-    ]  # by key, or grouped
-    assert scans == keyset
+    by_key = {"SCAN a", "SCAN p", "SCAN g"} if "ORDER BY" in text else set()  # or grouped
+    assert by_key.issuperset(full_scans(database, text))
 
 
 @pytest.mark.parametrize(
@@ -220,20 +220,16 @@ def test_queries_of_the_reports(database, text):
 )
 def test_which_index_serves_a_fill_or_a_build(database, build, index):
     statement = compile_query(database, build(4) if build in OF_SIZE else build())
-    plan = (
-        connection_of(database).execute(f"EXPLAIN QUERY PLAN {statement.text}", [1] * len(statement.names)).fetchall()
-    )
-    assert any(index in row[3] for row in plan), plan
+    plan = plan_of(database, statement.text, len(statement.names))
+    assert any(index in step for step in plan), plan
 
 
 def test_broken_links_are_found_by_the_index_of_what_failed(database):
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_reports.BROKEN}", (0, 1, 500))]
+    plan = plan_of(database, link_reports.BROKEN)
     assert any("p USING INDEX page_failed (id>?)" in step for step in plan), plan
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_reports.REFERRING}", (1, 50))]
+    plan = plan_of(database, link_reports.REFERRING)
     assert plan[0] == "SEARCH l USING INDEX link_to_url_id (to_url_id=?)"
-    plan = [
-        row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_reports.FRAGMENTS}", (0, "", 9))
-    ]
+    plan = plan_of(database, link_reports.FRAGMENTS)
     assert plan[0] == "SEARCH g USING INDEX fragment_missing ((to_url_id,fragment)>(?,?))", plan
     assert not any("TEMP B-TREE" in step for step in plan), plan
 
@@ -242,7 +238,7 @@ def test_pages_that_two_runs_changed_are_read_in_the_order_of_their_key(database
     """Of several runs, too: their rows are merged, none is sorted, and of each table one row is looked up."""
     former_rows = " UNION ALL ".join(run_diffs.FORMER.format(run=run) for run in (2, 3))
     text = run_diffs.CHANGES.format(former=former_rows)
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", ones(text))]
+    plan = plan_of(database, text)
     key = "SEARCH former_page USING PRIMARY KEY (run_id=? AND (origin_id,page_id)>(?,?) AND origin_id<?)"
     assert plan.count(key) == 2, plan
     assert [step for step in plan if step.startswith("SCAN")] == ["SCAN f"]
@@ -400,7 +396,7 @@ async def test_nothing_that_is_asked_while_a_run_goes_on_grows_with_what_is_know
         told.clear()
         assert reports.run() is not None
         assert reports.totals().done == 0
-        assert len(reports.origins_changed().rows) == 1
+        assert len(reports.origins_changed()) == 1
         assert len(reports.attempts()) == 1
     store.close()
     assert len(told) > 4

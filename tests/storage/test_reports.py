@@ -71,8 +71,7 @@ async def test_an_empty_database_has_nothing_to_show(database_reports):
     assert database_reports.config_text() == ""
     totals = database_reports.totals()
     assert (totals.todo, totals.attempts, totals.exit_codes) == (0, 0, ())
-    assert database_reports.origins_changed(0).rows == ()
-    assert database_reports.origins_changed(7).change == 7
+    assert database_reports.origins_changed(0) == ()
     assert database_reports.origin(A) is None
     assert database_reports.todo(A) == ()
     assert database_reports.attempts() == ()
@@ -103,16 +102,15 @@ async def test_the_run_and_the_totals(database_bench, database_reports):
 async def test_only_changed_origins_are_read_again(database_bench, database_reports):
     store = await small_crawl(database_bench)
     first = database_reports.origins_changed(0)
-    assert {row.origin for row in first.rows} == {A, B}
-    assert database_reports.origins_changed(first.change).rows == ()
+    assert {row.origin for row in first} == {A, B}
+    assert database_reports.origins_changed(first[-1].change) == ()
     before = database_reports.data_version()
     assert database_reports.data_version() == before
     await store.save_origin(record(B, paused=True))
     assert database_reports.data_version() != before
-    second = database_reports.origins_changed(first.change)
-    assert [row.origin for row in second.rows] == [B]
-    assert second.change > first.change
-    assert database_reports.origin(B) == second.rows[0]
+    (second,) = database_reports.origins_changed(first[-1].change)
+    assert (second.origin, database_reports.origin(B)) == (B, second)
+    assert second.change > first[-1].change
 
 
 async def test_an_origin_as_the_overview_shows_it(database_bench, database_reports):
@@ -434,7 +432,7 @@ async def test_a_live_run_that_stores_nothing_while_there_is_no_room_waits_for_t
     at_work = reports.run()
     database_bench.now += 5_000
     waiting = reports.run()
-    (origin,) = reports.origins_changed(0).rows
+    (origin,) = reports.origins_changed(0)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: room._replace(free=1 << 30))
     silent = reports.run()
     reports.close()

@@ -36,7 +36,7 @@ async def test_an_origin_that_takes_no_part_any_more_has_no_worker(database_benc
         await store.begin_run(replace(plan(f"{origin}/"), worker="north", new_run=True))
         await store.end_run("exhausted", True)
     expected = {A: ("IDLE", ""), B: ("READY", "north")}
-    shown = database_reports.origins_changed().rows
+    shown = database_reports.origins_changed()
     assert {view.origin: (view.state, view.worker) for view in shown} == expected
     rows = database_reports.rows("v_origin", ("origin", "state", "worker"))
     assert {origin: (state, worker) for origin, state, worker in rows} == expected

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of the console itself."""
     parser.add_argument("--readonly", action="store_true", help="watch only; start and change nothing")
     add_workers(parser)
     add_watching(parser)

@@ -229,7 +229,7 @@ def meant_url(text: str, reports: Reports) -> str:
     """Return the URL that a person names; without a scheme it is the seed that this would be (`read_seed`)."""
     from tui_crawler.domain.url import CrawlUrl, has_scheme, read_seed
 
-    known = set() if has_scheme(text) else {one.origin for one in reports.origins_changed(0).rows}
+    known = set() if has_scheme(text) else {one.origin for one in reports.origins_changed(0)}
     url = read_seed(text, known) if known else None
     return url.href if isinstance(url, CrawlUrl) else text
 
@@ -253,7 +253,7 @@ def known_origin(text: str, reports: Reports) -> str:
 
 def known_origins(texts: tuple[str, ...], reports: Reports) -> tuple[str, ...]:
     """Return the origins that `texts` mean, as `known_origin` does, each once."""
-    names = [one.origin for one in reports.origins_changed(0).rows]
+    names = [one.origin for one in reports.origins_changed(0)]
     return tuple(dict.fromkeys(_known(text, names) for text in texts))
 
 

@@ -184,7 +184,6 @@ class ProgressDisplay:
             self.stop_run()
 
     def on_alarm(self, alarm: Alarm) -> None:
-        """Has the terminal tell an alarm."""
         self._signal(lambda signals: signals.alarm(alarm))
 
     def _signal(self, made: Callable[[TerminalSignals], str]) -> None:
@@ -192,7 +191,6 @@ class ProgressDisplay:
             self._guarded(lambda: self._painter.write(text))
 
     def redraw(self) -> None:
-        """Draws the present state once."""
         if isinstance(self._out, LineQueue) and self._out.pending:
             return
         columns, rows = self._size()

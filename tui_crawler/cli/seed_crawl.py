@@ -29,7 +29,6 @@ ENDING: Mapping[str, object] = {
 
 
 def add_seeds(parser: argparse.ArgumentParser) -> None:
-    """The seeds, and `--own`."""
     parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
     parser.add_argument("--own", action="store_true", help=f"the sites are yours: delays of {OWN_DELAY} instead of 1s")
 

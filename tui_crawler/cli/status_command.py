@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     database = existing_database(arguments)
     with reports_of(database) as reports:
-        run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
+        run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0)
         coverage, waiting = coverage_of(reports), reports.documents_waiting()
     every = sorted(stored, key=lambda one: one.origin)
     now, zone, you = time.time_ns() // 1_000_000, local_zone(), operator_name(database)
@@ -112,24 +112,24 @@ def _heads(run: RunView | None, totals: TotalsView, waiting: int, now: int, zone
 
 def _table(origins: Sequence[OriginView], reasons: Sequence[str], now: int, width: int | None) -> Iterator[str]:
     """Each origin with why it makes no request; states in the words of the console."""
+    from tui_crawler.domain.history.eta import estimate
     from tui_crawler.text.standing import standing
 
     header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
     rows = []
     for one, reason in zip(origins, reasons, strict=True):
         pages = map(count, (one.todo, one.pending, one.done, one.failed, one.blocked))
-        state = f"{one.patience}/{one.patience_max}", seconds(one.delay_ms), _eta(one, now)
+        eta = estimate(one, now)
+        due = (
+            "-"
+            if not eta.low_ms
+            else f"{coarse(eta.low_ms)}+"
+            if eta.high_ms is None
+            else span(eta.low_ms, eta.high_ms)
+        )
+        state = f"{one.patience}/{one.patience_max}", seconds(one.delay_ms), due
         rows.append((safe(standing(one).label), safe(one.origin), *pages, *state, safe(reason)))
     return columns(header, rows, frozenset(range(2, 10)), None if width is None else ColumnFit(width, _DROPS, _SHRINKS))
-
-
-def _eta(one: OriginView, now: int) -> str:
-    from tui_crawler.domain.history.eta import estimate
-
-    eta = estimate(one, now)
-    if not eta.low_ms:
-        return "-"
-    return f"{coarse(eta.low_ms)}+" if eta.high_ms is None else span(eta.low_ms, eta.high_ms)
 
 
 def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:

@@ -105,7 +105,7 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     @cache
     def known() -> frozenset[str]:
         with known_names.reports_of(database) as reports:
-            return frozenset(one.origin for one in reports.origins_changed(0).rows)
+            return frozenset(one.origin for one in reports.origins_changed(0))
 
     added = _Added(arguments, printer)
     seeds = SeedList(known, printer).read(arguments.urls, arguments.file, BULK)

@@ -29,7 +29,6 @@ MOST_SLOTS = 1_000
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command and the group; its word alone lists."""
     parser = commands.add(
         "worker",
         "one more worker of a crawl",
@@ -116,7 +115,6 @@ def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `workers` alone: lists."""
     from tui_crawler.text.relations.workers import WORKERS
 
     with reports_of(existing_database(arguments)) as reports:

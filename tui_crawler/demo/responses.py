@@ -125,7 +125,6 @@ class Responder:
         self._visits: Counter[str] = Counter()
 
     def respond(self, request: DemoRequest) -> Response | Reset:
-        """Return what the site does with its next request."""
         self._requests += 1
         manner, wait_ms, keep_alive, dies = self._site.manner, 0.0, request.keeps_alive, False
         match manner:

@@ -81,7 +81,6 @@ class SiteServer:
         self._grave: socket.socket | None = None
 
     async def start(self) -> None:
-        """Begin to respond."""
         self._server = await asyncio.start_server(self._serve, sock=self._listener, limit=responses.HEAD_LIMIT_BYTES)
 
     async def close(self) -> None:

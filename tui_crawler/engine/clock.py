@@ -69,7 +69,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """The loop's clock (s)."""
         return self.now_s
 
     def watch(self, count: Callable[[], int]) -> None:
@@ -77,7 +76,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._watched.append(count)
 
     def outstanding(self) -> int:
-        """Return how much real work is under way."""
         return self._in_threads + sum(count() for count in self._watched)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]  # any function

@@ -29,21 +29,15 @@ def origin_started(at: int, state: OriginState, counts: Counts) -> Event:
 
 
 def robots_fetched(at: int, state: OriginState, attempt: AttemptRecord) -> Event:
-    """An attempt for robots.txt is committed."""
-    return Event(
-        at,
-        "robots_fetched",
-        state.origin,
-        attempt.url,
-        attempt.exit_code.name,
-        (
-            ("http_status", attempt.http_status),
-            ("response_ms", attempt.response_ms),
-            ("delay_ms", state.delay_ms),
-            ("patience", state.patience),
-            ("message", attempt.message),
-            *((("cut", list(attempt.cut)),) if attempt.cut else ()),
-        ),
+    answer, pace, end = _of_attempt(state, attempt)
+    return Event(at, "robots_fetched", state.origin, attempt.url, attempt.exit_code.name, (*answer, *pace, *end))
+
+
+def _of_attempt(state: OriginState, attempt: AttemptRecord) -> tuple[tuple[tuple[str, object], ...], ...]:
+    return (
+        (("http_status", attempt.http_status), ("response_ms", attempt.response_ms)),
+        (("delay_ms", state.delay_ms), ("patience", state.patience)),
+        (("message", attempt.message), *((("cut", list(attempt.cut)),) if attempt.cut else ())),
     )
 
 
@@ -53,27 +47,11 @@ def todo_filled(at: int, state: OriginState, refused: int) -> Event:
 
 
 def attempt_finished(at: int, state: OriginState, attempt: AttemptRecord, new_pages: int, counts: Counts) -> Event:
-    return Event(
-        at,
-        "attempt_finished",
-        state.origin,
-        attempt.url,
-        attempt.exit_code.name,
-        (
-            ("kind", attempt.kind.value),
-            ("http_status", attempt.http_status),
-            ("response_ms", attempt.response_ms),
-            ("bytes", attempt.bytes),
-            ("delay_ms", state.delay_ms),
-            ("patience", state.patience),
-            ("new_pages", new_pages),
-            ("todo", len(state.todo)),
-            ("pages_done", counts.done),
-            ("pages_failed", counts.failed),
-            ("message", attempt.message),
-            *((("cut", list(attempt.cut)),) if attempt.cut else ()),
-        ),
-    )
+    answer, pace, end = _of_attempt(state, attempt)
+    found = (("new_pages", new_pages), ("todo", len(state.todo)))
+    pages = (("pages_done", counts.done), ("pages_failed", counts.failed))
+    extra = (("kind", attempt.kind.value), *answer, ("bytes", attempt.bytes), *pace, *found, *pages, *end)
+    return Event(at, "attempt_finished", state.origin, attempt.url, attempt.exit_code.name, extra)
 
 
 def origin_waiting(at: int, origin: str, until: int, reason: str) -> Event:

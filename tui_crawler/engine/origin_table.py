@@ -177,8 +177,7 @@ class OriginTable:
         return job.held or (job.concurrency is not None and self.in_flight[job_id] >= job.concurrency)
 
     def update(self, state: OriginState) -> OriginState:
-        former = self.states.get(state.origin)
-        if former is not None:
+        if (former := self.states.get(state.origin)) is not None:
             self._ended[former.finished, former.external] -= 1
         self._ended[state.finished, state.external] += 1
         if state.finished is FinishReason.exhausted or state.asleep_until:
@@ -208,10 +207,8 @@ class OriginTable:
     def are_few(self) -> bool:
         """Return whether fewer origins than `min_origins` go on. Holds from the first finished one on: a crawl of few
         may begin. Those outside the crawl do not count."""
-        left = self._ended[None, False]
-        return left < self.settings.min_origins and any(
-            number for (reason, external), number in self._ended.items() if reason is not None and not external
-        )
+        ended = (number for (reason, external), number in self._ended.items() if reason is not None and not external)
+        return self._ended[None, False] < self.settings.min_origins and any(ended)
 
 
 T = TypeVar("T")

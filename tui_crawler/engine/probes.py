@@ -31,7 +31,6 @@ class Probes:
 
     @property
     def open(self) -> bool:
-        """Return whether any probe waits for its answer."""
         return bool(self._asked)
 
     def ask(self, action_id: int, command: ProbeUrls) -> tuple[str, ...]:
@@ -55,7 +54,6 @@ class Probes:
         return tuple(touched)
 
     def take(self, check: Check, exchange: Exchange) -> None:
-        """Take the answer to one probe."""
         if (asked := self._asked.get(check.action_id)) is None:
             return
         name, took = check.url.href, exchange.response_ms if exchange.requests else None

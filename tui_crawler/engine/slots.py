@@ -77,7 +77,6 @@ class Slots:
             (self._waiting.leave if origin in self.leaving else self._waiting.place)(origin)
 
     def in_flight(self, origins: Iterable[str]) -> bool:
-        """Return whether a turn of one of these is under way."""
         return not self._turns.keys().isdisjoint(origins)
 
     async def end(self) -> None:

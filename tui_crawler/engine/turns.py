@@ -116,7 +116,6 @@ class TurnRunner:
         return True
 
     def is_excluded(self, origin: str) -> bool:
-        """Return whether the exclusion list holds for a whole origin."""
         found = self._table.job_filters.main.excludes(robots_url(origin))
         return found is not None and found.kind != "pattern"
 

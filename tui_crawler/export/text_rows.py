@@ -7,6 +7,7 @@ import io
 import json
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from tui_crawler.export.output import Output
@@ -25,23 +26,15 @@ def write_csv(windows: Iterable[Sequence[Row]], columns: Sequence[str], output: 
 
     Raises CannotWrite, ReaderGone.
     """
-    text = io.StringIO(newline="")
     output.write(BOM_UTF8 if bom else b"")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(columns)
-    count = 0
-    for window in windows:
-        writer.writerows([[sheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in window])
+    count = -1  # the header is no row
+    for window in chain([[columns]], windows):
+        text = io.StringIO(newline="")
+        cells = [[sheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in window]
+        csv.writer(text, lineterminator="\r\n").writerows(cells)
+        output.write(text.getvalue().encode("utf-8"))
         count += len(window)
-        _hand_on(text, output)
-    _hand_on(text, output)
     return count
-
-
-def _hand_on(text: io.StringIO, output: Output) -> None:
-    output.write(text.getvalue().encode("utf-8"))
-    text.seek(0)
-    text.truncate()
 
 
 _encode = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":")).encode

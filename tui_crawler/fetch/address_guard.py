@@ -18,19 +18,14 @@ AllowPrivate = Literal["auto"] | bool
 
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
 _NAT64 = ip_network("64:ff9b::/96")  # RFC 6052
-_NOT_PUBLIC = tuple(  # besides what Python's ipaddress knows, which differs between its versions
-    map(
-        ip_network,
-        (
-            "168.63.129.16/32",  # the host endpoint of a cloud, in public address space
-            "192.0.0.0/24",  # IETF protocol assignments, and the metadata of another cloud
-            "::/96",  # IPv4-compatible addresses, deprecated
-            "fec0::/10",  # site-local addresses, deprecated
-            "2002::/16",  # 6to4, deprecated by RFC 7526
-            "64:ff9b:1::/48",  # NAT64 of one network, RFC 8215
-            "3fff::/20",  # documentation
-        ),
-    )
+_NOT_PUBLIC = (  # besides what Python's ipaddress knows, which differs between its versions
+    ip_network("168.63.129.16/32"),  # the host endpoint of a cloud, in public address space
+    ip_network("192.0.0.0/24"),  # IETF protocol assignments, and the metadata of another cloud
+    ip_network("::/96"),  # IPv4-compatible addresses, deprecated
+    ip_network("fec0::/10"),  # site-local addresses, deprecated
+    ip_network("2002::/16"),  # 6to4, deprecated by RFC 7526
+    ip_network("64:ff9b:1::/48"),  # NAT64 of one network, RFC 8215
+    ip_network("3fff::/20"),  # documentation
 )
 
 

@@ -20,8 +20,6 @@ from tui_crawler.fetch.tls import Access, TlsContexts, Trust
 from tui_crawler.fetch.transfer import Recorder, Transfer, Wire
 from tui_crawler.fetch.validation.validators import VALIDATED_KINDS
 
-DEFAULT_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/css;q=0.8,*/*;q=0.5"
-
 
 def system_moment() -> Moment:
     """The present moment by the machine's two clocks."""
@@ -48,7 +46,6 @@ class HttpFetcher:
         *,
         fluke_retry: bool = True,
         proxy: str | None = None,
-        accept: str = DEFAULT_ACCEPT,
         data_rules: Sequence[DataRule] = (),
         validate_kinds: frozenset[str] = VALIDATED_KINDS,
         later: frozenset[str] = frozenset(),
@@ -74,7 +71,7 @@ class HttpFetcher:
 
             self._wire = HttpxWire(limits, guard, resolve, proxy, access, trust, contexts, ConnectionLogs(now))
         self._transfer = Transfer(
-            self._wire, limits, now, accept, fluke_retry, lambda url: access(url).headers, recorder, keeps_errors
+            self._wire, limits, now, fluke_retry, lambda url: access(url).headers, recorder, keeps_errors
         )
         self._reader = PageReader(
             limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds, later=later

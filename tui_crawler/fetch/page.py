@@ -42,7 +42,7 @@ from tui_crawler.fetch.links import (
 from tui_crawler.fetch.markup import without_long_attributes
 from tui_crawler.fetch.plain_html import may_be_deep, plain_tags
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
-from tui_crawler.fetch.tree import Element, ParsedMarkup, drop_xhtml_namespaces, is_xhtml, parse_html, parse_xml
+from tui_crawler.fetch.tree import XHTML, Element, ParsedMarkup, drop_xhtml_namespaces, parse_html, parse_xml
 
 _CUT_ANCHORS = frozenset({"input", "tags", "tag", "depth", "deadline"})
 """Where this was cut it is not known what a fragment may name."""
@@ -154,7 +154,7 @@ class PageReading:
             return self._html(parse_html(markup, self._limits, self._out_of_time), markup)
         parsed = parse_xml(markup, self._limits, self._out_of_time)
         root = parsed.root
-        if root is not None and (kind == HTML or is_xhtml(root)):
+        if root is not None and (kind == HTML or root.tag == f"{XHTML}html"):
             drop_xhtml_namespaces(root)
             return self._html(parsed, markup)
         self._note(parsed.incomplete)

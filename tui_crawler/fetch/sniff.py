@@ -10,14 +10,10 @@ from tui_crawler.domain.records.content_kind import OTHER
 HTML, XML, CSS, RSS = "html", "xml", "css", "rss"
 
 _KINDS = {
-    "text/html": HTML,
-    "application/xhtml+xml": HTML,
-    "text/xml": XML,
-    "application/xml": XML,
+    **dict.fromkeys(("text/html", "application/xhtml+xml"), HTML),
+    **dict.fromkeys(("text/xml", "application/xml"), XML),
+    **dict.fromkeys(("application/rss+xml", "application/atom+xml", "application/rdf+xml"), RSS),
     "text/css": CSS,
-    "application/rss+xml": RSS,
-    "application/atom+xml": RSS,
-    "application/rdf+xml": RSS,
 }
 _SAYS_NOTHING = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})  # WHATWG MIME Sniffing, 7
 

@@ -33,6 +33,7 @@ from tui_crawler.fetch.headers import (
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.sniff import is_other
 
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/css;q=0.8,*/*;q=0.5"
 _LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often (ARCHITECTURE, speed rules)
 _CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for which a round trip is waited, too
 _FRAMING_BYTES = 64 * 1024  # of chunk sizes, extensions and trailers, and an eighth of what a body may have
@@ -170,7 +171,6 @@ class Transfer:
     _wire: Wire
     _limits: FetchLimits
     _now: Callable[[], Moment]
-    _accept: str
     _fluke_retry: bool
     _secret: Callable[[CrawlUrl], Headers] = lambda _: ()
     _recorder: Recorder | None = None
@@ -220,7 +220,7 @@ class Transfer:
         fields = (
             ("Host", request.url.origin.partition("://")[2]),
             ("User-Agent", request.user_agent),
-            ("Accept", self._accept),
+            ("Accept", ACCEPT),
             ("Accept-Encoding", ACCEPT_ENCODING),
             *(one for one in conditions if one[1]),
         )

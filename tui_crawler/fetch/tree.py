@@ -20,9 +20,9 @@ Element = Any  # an lxml element; lxml ships no types
 _PIECE_BYTES = 256 * 1024  # the deadline is looked at between such pieces
 _DEEPEST = 2046  # libxml2 gives up at 2,048 nested elements and loses what follows
 _MOST_FAULTS = 20
-_XHTML_NAMESPACE = "{http://www.w3.org/1999/xhtml}"
-_WITHIN_XHTML = (_XHTML_NAMESPACE, "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1998/Math/MathML}")
-_SAFE_XML = {
+XHTML = "{http://www.w3.org/1999/xhtml}"
+_WITHIN_XHTML = (XHTML, "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1998/Math/MathML}")
+SAFE_XML = {
     "recover": True,
     "encoding": "utf-8",
     "resolve_entities": False,
@@ -53,20 +53,7 @@ def parse_html(data: bytes, limits: FetchLimits, out_of_time: Callable[[], bool]
 
 def parse_xml(data: bytes, limits: FetchLimits, out_of_time: Callable[[], bool]) -> ParsedMarkup:
     """The tree of UTF-8 XML as far as it is well-formed."""
-    return _parse(etree.XMLParser(**_SAFE_XML), guard_xml(data, limits), out_of_time)
-
-
-def pull_parser(*names: str) -> Any:
-    """A parser of UTF-8 XML that is fed and tells the ends of elements of these names, in any namespace.
-
-    As safe as `parse_xml`, if the caller refuses entity declarations and takes elements out of the tree again.
-    """
-    return etree.XMLPullParser(events=("end",), tag=[f"{{*}}{name}" for name in names], **_SAFE_XML)
-
-
-def is_xhtml(root: Element) -> bool:
-    """Return whether a tree of XML is an XHTML document."""
-    return bool(root.tag == _XHTML_NAMESPACE + "html")
+    return _parse(etree.XMLParser(**SAFE_XML), guard_xml(data, limits), out_of_time)
 
 
 def drop_xhtml_namespaces(root: Element) -> None:

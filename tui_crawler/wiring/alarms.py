@@ -116,14 +116,12 @@ class AlarmListener:
         self._looking = asyncio.create_task(self._look_on(), name="alarms")
 
     def on_event(self, event: Event) -> None:
-        """Hands an event on, and tells of it if need be."""
         self._listener.on_event(event)
         self._hurries = event.event == "run_finished" and dict(event.extra).get("reason") in _HURRIED
         for alarm in self._watch.take(event):
             self._raise(alarm)
 
     async def close(self) -> None:
-        """Ends the look, and the program."""
         self._looking.cancel()
         await asyncio.gather(self._looking, return_exceptions=True)
         if self._program is not None:

@@ -41,7 +41,7 @@ def base_port_of(database: DatabasePlace) -> int | None:
     except StorageFailure:
         return None
     with contextlib.closing(reports):
-        origins = [row.origin for row in reports.origins_changed(0).rows]
+        origins = [row.origin for row in reports.origins_changed(0)]
     ports = sorted(urlsplit(origin).port or 0 for origin in origins)
     return ports[0] if len(ports) == _SITES and ports[-1] - ports[0] == _SITES - 1 else None
 

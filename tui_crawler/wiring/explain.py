@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.history.explanation import Explanation, Question, RobotsKnown, explain
+from tui_crawler.domain.history.explanation import Explanation, Question, explain
 from tui_crawler.domain.records.exit_code import AttemptKind
 from tui_crawler.domain.records.status import OriginPhase, RobotsStatus
 from tui_crawler.domain.rules.admission import Admission
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.records.page_view import RefusedView
     from tui_crawler.domain.records.view import OriginView, RunView
+    from tui_crawler.domain.rules.robots import RobotsRules
     from tui_crawler.storage.reports.reports import Reports
 
 _NO_CONFIG = Step("configuration", "unknown", "the database keeps none: scope and limits are the defaults", "default")
@@ -52,12 +53,15 @@ class Explainer:
             href = url.raw if isinstance(url, InvalidUrl) else url.href
             names = {each.from_origin for each in standing.referrals}
             refused = tuple(row for row in reports.refused() if row.sample_url == href or row.origin in names)
+        rules_of_robots = None
+        if origin is not None and isinstance(url, CrawlUrl):
+            origin, rules_of_robots = self._robots(config, admission, url, origin, run)
         question = Question(
             written,
             url,
             admission,
             standing,
-            robots=self._robots(config, admission, url, origin, run),
+            rules=rules_of_robots,
             origin=origin,
             run=run,
             refused=refused,
@@ -86,23 +90,18 @@ class Explainer:
         return self._kept[1]
 
     def _robots(
-        self,
-        config: Config,
-        admission: Admission,
-        url: CrawlUrl | InvalidUrl,
-        origin: OriginView | None,
-        run: RunView | None,
-    ) -> RobotsKnown:
-        """robots.txt as it holds for this URL: a rule may give it a user agent of its own, whose group counts then."""
-        if origin is None or isinstance(url, InvalidUrl):
-            return RobotsKnown()
-        status, fetched_at, answered = origin.robots_status, origin.robots_fetched_at, origin.robots_http_status
-        if status == RobotsStatus.unavailable.value:
-            attempts = self._reports.standing(f"{origin.origin}/robots.txt").attempts if answered is None else ()
-            message = next((each.message for each in attempts if each.kind == AttemptKind.robots.value), "")
-            return RobotsKnown(status, fetched_at, ALLOW_ALL, answered, message)
-        body = self._reports.robots_text(origin.origin) if status == RobotsStatus.parsed.value else None
+        self, config: Config, admission: Admission, url: CrawlUrl, origin: OriginView, run: RunView | None
+    ) -> tuple[OriginView, RobotsRules | None]:
+        """An origin with why its robots.txt came to nothing, and the rules that hold for this URL: a rule may give it a
+        user agent of its own, whose group counts then."""
+        if origin.robots_status == RobotsStatus.unavailable:
+            answered = origin.robots_http_status is not None
+            attempts = () if answered else self._reports.standing(f"{origin.origin}/robots.txt").attempts
+            message = next((each.message for each in attempts if each.kind == AttemptKind.robots), "")
+            return replace(origin, robots_message=message), ALLOW_ALL
+        is_parsed = origin.robots_status == RobotsStatus.parsed
+        body = self._reports.robots_text(origin.origin) if is_parsed else None
         if body is None:
-            return RobotsKnown(status, fetched_at, None, answered, origin.robots_message)
+            return origin, None
         agent = admission.settings(url).ua or (run.user_agent if run else config.user_agent)
-        return RobotsKnown(status, fetched_at, parse_robots(body, product_token(agent), config.robots.max_bytes))
+        return origin, parse_robots(body, product_token(agent), config.robots.max_bytes)

@@ -138,13 +138,13 @@ class ProcessHost:
 
 
 def _reason(end: dict[str, Any] | None, child: subprocess.Popen[bytes], errors: IO[bytes]) -> str:
-    if end is None:
-        errors.seek(0)
-        words = errors.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().rpartition("\n")[2]
-        status = child.returncode
-        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"has ended with status {status}"
-        raise EngineFailed(f"its process {child.pid} {how}" + (f": {words}" if words else ""))
     match end:
+        case None:
+            errors.seek(0)
+            words = errors.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().rpartition("\n")[2]
+            status = child.returncode
+            how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"has ended with status {status}"
+            raise EngineFailed(f"its process {child.pid} {how}" + (f": {words}" if words else ""))
         case {"held": why}:
             raise RunHeld(str(why))
         case {"failure": why}:

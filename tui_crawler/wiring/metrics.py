@@ -42,7 +42,6 @@ class Metrics:
         self._took_ms = self._bytes = self._found = 0
 
     def on_event(self, event: Event) -> None:
-        """Counts an event, and hands it on."""
         before = self._totals.origins.get(event.origin)
         state = before.state if before is not None else ""
         self._totals.take(event)

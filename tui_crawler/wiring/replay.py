@@ -64,7 +64,6 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
 
 
 def has_run(database: DatabasePlace, run_id: int) -> bool:
-    """Whether there was a run of this number."""
     with closing(Reports(database)) as reports:
         return reports.run_span(run_id) is not None
 

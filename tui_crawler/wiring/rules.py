@@ -91,7 +91,6 @@ class RuleQueries:
         return change_between(now.policies, former.policies), former, taken_back
 
     def history(self, job: str = "") -> tuple[Ruleset, ...]:
-        """The versions of a job, newest first."""
         return self._reports.rulesets(rules_in_force(self._reports, job)[0].job)
 
     def difference(self, one: int, other: int = 0, job: str = "") -> tuple[Ruleset, Ruleset, tuple[RulesetLine, ...]]:

@@ -58,7 +58,6 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
 
 
 def plan_of(config: Config, launch: Launch) -> RunPlan:
-    """What a start asks of the store."""
     force, recheck, name = config.crawl.force_recrawl, config.crawl.recheck, config.worker.name or ""
     if launch.workers > 1:  # each has a number; without any name the store makes one up
         name = f"{name or 'worker'}-{launch.join or 1}"
@@ -105,7 +104,6 @@ def sites(config: Config) -> Callable[[str], str]:
 
 
 def engine_settings(config: Config, launch: Launch) -> EngineSettings:
-    """What the engine is told."""
     mode, redirects = config.crawl.politeness_key, config.crawl.follow_seed_redirects
 
     def key_of(origin: str, address: str | None) -> str:

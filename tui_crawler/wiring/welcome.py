@@ -35,7 +35,6 @@ class Folder:
         return str(self._path)
 
     def look(self) -> first_step.FolderFound:
-        """The first configurations and databases by name."""
         configurations, databases = self._files("*.yaml", "*.yml"), self._files("*.db")
         return first_step.FolderFound(
             tuple(_configuration(path, self._impolite) for path in configurations[:_MOST]),
@@ -44,7 +43,6 @@ class Folder:
         )
 
     def check(self, step: first_step.FirstStep) -> tuple[str, ...]:
-        """What keeps a step from being done."""
         try:
             match step:
                 case first_step.FromSeeds():

@@ -168,7 +168,6 @@ class PendingCommands:
     _pending: tuple[_PendingCommand, ...] = ()
 
     def note(self, intent: Intent) -> None:
-        """It was handed in."""
         until = self._clock.mono_ms() + UNHEARD_MS
         change: Callable[[OriginView], OriginView]
         for command in intent.commands:
@@ -280,19 +279,16 @@ class CommandQueue(Handles):
 
     @handles("origin.stop")
     def stop(self, now: Situation) -> None:
-        """Asks whether the origins are to end their run."""
         self.ask(intents.stop(now.origins), self._used)
 
     @handles("origin.retry_failed")
     def retry_failed(self, now: Situation) -> None:
-        """Asks whether the failed pages of the origins are put back."""
         failed = {view.origin: view.failed for view in now.origins if view.failed}
         cost = self.cost_words(failed, self._live_state.origins)
         self.ask(intents.retry_failed(now.origins, self.estimate(now.origins), cost), self._used)
 
     @handles("origin.exclude")
     def exclude(self, now: Situation) -> None:
-        """Asks whether the hosts of the origins are put on the exclusion list."""
         from tui_crawler.console.rules.exclusion import exclude_origins  # noqa: PLC0415  not before it is needed
 
         asked = exclude_origins(now.origins, self._live_state.origins.values())
@@ -452,7 +448,6 @@ class CommandQueue(Handles):
 
     @handles("journal.redo")
     def redo(self) -> None:
-        """Does again what was undone last."""
         stack, step = self.undo_stack, self.undo_stack.redo()
         if step is not None:
             again = self._versions.based(step[0], stack.undone[-1].inverse)

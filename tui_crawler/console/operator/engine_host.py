@@ -47,9 +47,8 @@ class EngineEnd:
     @property
     def news(self) -> tuple[str, str]:
         """What a failure means, in words (raw), and their role."""
-        if self.held:
-            return f"This console is attached: {self.failure}", "muted"
-        return f"The engine failed: {self.failure}", "error"
+        words, role = ("This console is attached", "muted") if self.held else ("The engine failed", "error")
+        return f"{words}: {self.failure}", role
 
 
 def host_engine(host: EngineHost) -> EngineEnd:
@@ -122,33 +121,30 @@ class HostedEngine:
         """Notes how the engine ended. One that did not begin leaves this console attached to the run that did."""
         if end.held and not self.quitting:
             self.host, self.phase = None, EnginePhase.absent
-            return
-        self.end = end
-        self.phase = EnginePhase.failed if end.failure else EnginePhase.ended
+        else:
+            self.end, self.phase = end, EnginePhase.failed if end.failure else EnginePhase.ended
 
     def drain(self, now: int) -> None:
         """Begins the way out: no more URLs; what is in flight may end."""
-        if self.quitting:
-            return
-        self.drain_until = now + DRAIN_MS
-        self._give_up_at = now + DRAIN_MS + GRACE_MS
-        if self.host is not None:
-            self.host.stop(DRAIN_MS)
+        if not self.quitting:
+            self._stop(now, DRAIN_MS)
 
     def force(self, now: int) -> None:
         """Cancels what is in flight."""
-        self.drain_until = now
         self.forced = True
-        self._give_up_at = now + GRACE_MS
+        self._stop(now, 0)
+
+    def _stop(self, now: int, drain_ms: int) -> None:
+        self.drain_until = now + drain_ms
+        self._give_up_at = self.drain_until + GRACE_MS
         if self.host is not None:
-            self.host.stop(0)
+            self.host.stop(drain_ms)
 
     def remaining_ms(self, now: int) -> int:
         """How long running requests still have."""
         return max(0, (self.drain_until or now) - now)
 
     def lost_patience(self, now: int) -> bool:
-        """Whether the engine has had all the time it gets."""
         return self.quitting and now >= self._give_up_at
 
     def wake(self) -> None:

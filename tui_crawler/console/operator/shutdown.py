@@ -142,7 +142,6 @@ class ExitActions(Handles):
         return top if isinstance(top, QuitScreen) else None
 
     def force(self) -> None:
-        """Cancels what is in flight."""
         self._hosting.force(self._clock.mono_ms())
 
     def beat(self, now: int) -> None:
@@ -214,7 +213,6 @@ class ExitActions(Handles):
         self._app.leave(self.summary())
 
     def summary(self) -> ExitSummary:
-        """What is handed back."""
         from tui_crawler.console.operator.exit_summary import ExitSummary  # noqa: PLC0415  not before the first paint
 
         hosting, live_state = self._hosting, self._live_state

@@ -72,8 +72,8 @@ def lock_words(lock: Lock, zone: tzinfo, *, crawling: bool) -> str:
 
 def origins_since(reports: Reports, _now: int, since: int) -> tuple[int, tuple[OriginView, ...]]:
     """Read the origins that changed since a change number, and the last one."""
-    changes = reports.origins_changed(since)
-    return changes.change, changes.rows
+    rows = reports.origins_changed(since)
+    return max((row.change for row in rows), default=since), rows
 
 
 def attempts_since(reports: Reports, _now: int, since: int) -> tuple[int, tuple[AttemptView, ...]]:

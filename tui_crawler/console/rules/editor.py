@@ -218,7 +218,6 @@ class RuleEditorScreen(RuleReadingScreen):
         self._taken(at_once=True)
 
     def _taken(self, *, at_once: bool = False) -> None:
-        """The text is another one: its impact is counted."""
         if self.session.draft != self.counting.asked:
             self._count(at_once=at_once)
         self._show_impact()
@@ -334,7 +333,6 @@ class RuleEditorScreen(RuleReadingScreen):
 
     @handles("rules.editor")
     def _open_editor(self) -> None:
-        """Give the text to the operator's own editor."""
         tell, program, draft = self.console.tell, editor_program(os.environ), self.session.draft
         if not program:
             tell("no", "set VISUAL or EDITOR to the editor of your choice", "warning")

@@ -87,7 +87,6 @@ class ExclusionEntry:
 
     @property
     def _typed(self) -> tuple[Exclusion, ...]:
-        """The entries that are typed."""
         return () if self._read is None or isinstance(self._read, tuple) else self._read.exclusions or ()
 
     def leave(self) -> None:

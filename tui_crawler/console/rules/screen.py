@@ -91,17 +91,19 @@ class RulesScreen(RuleReadingScreen):
         return self.in_force.of(self._job) if self.in_force is not None else None
 
     @property
+    def _line(self) -> RuleLine | None:
+        """The line under the cursor; rows that are held still may be of an older text."""
+        return next((line for line in self._text if line.key == self._lines.cursor_key), None)
+
+    @property
     def _entry(self) -> Entry | None:
-        return self._text[self._row].entry if self._text else None
+        return line.entry if (line := self._line) is not None else None
 
     @property
     def _row(self) -> int:
-        """The line of the text under the cursor."""
-        row = self._lines.row(self._lines.cursor_key)
-        return row.record.row if row is not None else 0
+        return line.row if (line := self._line) is not None else 0
 
     def _ask_history(self) -> Ask[tuple[Ruleset, ...]] | None:
-        """The versions of the job that is shown."""
         now = self._current
         return None if now is None else history_of(now.job, now.ruleset_id)
 
@@ -128,7 +130,6 @@ class RulesScreen(RuleReadingScreen):
         self._show_difference()
 
     def _show_difference(self) -> None:
-        """Show what the version under the cursor changed, or two differ in."""
         pair = self._compared
         lines = (
             difference_lines(self._selected, self._before(self._selected)) if pair is None else comparison_lines(*pair)
@@ -145,7 +146,6 @@ class RulesScreen(RuleReadingScreen):
 
     @property
     def _selected(self) -> Ruleset | None:
-        """The version under the cursor."""
         return next((one for one in self._past or () if one.ruleset_id == self._versions.cursor_key), None)
 
     @property

@@ -120,7 +120,6 @@ class StepDialog(Dialog):
             self.show_problems(problems)
 
     def show_problems(self, problems: Sequence[str]) -> None:
-        """Show what is wrong with the step, in the order it was found."""
         lines = [Paragraph(f"✗ {problem}", "error", indent=2) for problem in problems]
         self.query_one("#step-problems", Lines).show(lines)
 
@@ -205,7 +204,6 @@ class FileScreen(StepDialog):
         self._files = found.configurations if loads else found.databases
 
     def compose(self) -> ComposeResult:
-        """The files that were found, a path, what is wrong with it, and the buttons."""
         with dialog_box(self._heading, f"enter {self._verb.lower()}s · tab other field · esc leaves", "wide begin"):
             if self._files:
                 table = CrawlTable(FILES, id="files", show_header=False)
@@ -219,7 +217,6 @@ class FileScreen(StepDialog):
                 yield Button("Cancel", id="cancel", compact=True)
 
     def on_mount(self) -> None:
-        """Offer the files; without any a path is typed at once."""
         if self._files:
             self.query_one(CrawlTable).fill(self._files, Present(), cursor="first")
         self.query_one(CrawlTable if self._files else Input).focus()
@@ -255,7 +252,6 @@ class WayRow(Lines, can_focus=True):
         self.action, self.possible = action, False
 
     def tell(self, about: str, possible: bool) -> None:
-        """Show what the way is about now."""
         self.possible = possible
         key, name, rest = ("accent bold", "strong bold", "muted") if possible else ("faint", "muted", "faint")
         letter = key_name(self.action.keys.partition(",")[0]).ljust(_KEY_WIDTH - 1)
@@ -289,7 +285,6 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
         self._folder = folder
 
     def compose(self) -> ComposeResult:
-        """A picture and a name, where one is, the ways, and a line of keys."""
         with Vertical(id="welcome"):
             with Horizontal(id="welcome-head"):
                 for name in ("welcome-art", "welcome-name"):
@@ -325,7 +320,6 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
     on_screen_resume = on_resize  # the size may be another one
 
     def show_found(self, found: first_step.FolderFound | None) -> None:
-        """Show what is in the folder."""
         for action_id, (about, possible) in ways(found).items():
             self._row(action_id).tell(about, possible)
 
@@ -368,7 +362,6 @@ class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
         return first_step.Cancelled(_CRASHED) if answer is None else answer
 
     def get_default_screen(self) -> Screen[None]:
-        """The ways to begin."""
         return WelcomeScreen(self.threshold.folder)
 
     def on_mount(self) -> None:
@@ -394,7 +387,6 @@ class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
     # the ways
 
     def choose(self, action_id: str) -> None:
-        """Begin in the way of this action."""
         found = self.found or first_step.FolderFound()
         match action_id:
             case "welcome.add":
@@ -415,7 +407,6 @@ class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
             self.exit(cast("first_step.FirstStep", answer))
 
     def leave(self, exit_status: int = 0) -> None:
-        """Leaves without having begun."""
         self.terminal_leaving()
         self.exit(first_step.Cancelled(exit_status))
 

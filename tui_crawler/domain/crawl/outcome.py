@@ -166,11 +166,10 @@ def settle_crawl(
     after: OriginState,
     intake: Intake,
     storing: frozenset[str],
-    queue: Queue | None = None,
+    queue: Queue,
 ) -> Settle:
     """Everything the crawl of a page changes. `before` and `after` are the origin's states around it; `queue` is what
-    `queue_of` has answered, unless it is still to be asked."""
-    queue = queue or queue_of(crawled, code, intake)
+    `queue_of` has answered."""
     sent, ignored = redirect_of(crawled, code), crawled.ignored
     redirect = sent[1] if sent else None
     if redirect is None and ignored is not None:

@@ -27,10 +27,8 @@ class AlarmKind(StrEnum):
     disk_nearly_full = "disk_nearly_full"
     run_ended = "run_ended"
 
-    @property
-    def is_severe(self) -> bool:
-        """Return whether the crawl loses something by it; else it is a warning, or the end."""
-        return self in {AlarmKind.origin_gave_up, AlarmKind.disk_nearly_full}
+
+_SEVERE = frozenset({AlarmKind.origin_gave_up, AlarmKind.disk_nearly_full})  # the crawl loses something by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +93,6 @@ class AlarmWatch:
     def _raise(self, at: int, kind: AlarmKind, origin: str, message: str) -> Iterator[Alarm]:
         if kind in self._wanted and (kind, origin) not in self._standing:
             self._standing.add((kind, origin))
-            severe = sum(one.is_severe for one, _ in self._standing)
+            severe = sum(one in _SEVERE for one, _ in self._standing)
             warnings = len(self._standing) - severe - ((AlarmKind.run_ended, "") in self._standing)
             yield Alarm(at, kind, origin, message, severe, warnings)

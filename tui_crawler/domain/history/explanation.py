@@ -76,30 +76,20 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsKnown:
-    """The robots.txt of an origin as known: its state as in `v_origin`, when it was fetched, its rules, and what
-    the last try came to: the HTTP status (None: no server answered) and, where it came to nothing, why."""
-
-    status: str = "none"
-    fetched_at: int = 0
-    rules: RobotsRules | None = None
-    http_status: int | None = None
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
     """A question about a URL, with all that is known. `written` is the URL as it was given, `url` what it came to.
 
-    `link_kinds_queued` are names of LinkKind. `origin` None: it is no origin of this database. `refused` are the
-    counters of the origins of the pages that name the URL. `now` is epoch ms, `you` the operator's name.
+    `link_kinds_queued` are names of LinkKind. `origin` None: it is no origin of this database; its `robots_message`
+    says why robots.txt came to nothing, also where it is unavailable. `rules` are those of its robots.txt, where they
+    are known. `refused` are the counters of the origins of the pages that name the URL. `now` is epoch ms, `you` the
+    operator's name.
     """
 
     written: str
     url: CrawlUrl | InvalidUrl
     admission: Admission
     standing: UrlStanding
-    robots: RobotsKnown = RobotsKnown()
+    rules: RobotsRules | None = None
     origin: OriginView | None = None
     run: RunView | None = None
     refused: tuple[RefusedView, ...] = ()
@@ -293,7 +283,7 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
         place = "it waits for the next run: this one has considered it already"
     elif question.standing.schedule.broken_off:
         place = "it waits for a start that goes on with the run"
-    elif question.robots.status == RobotsStatus.unreachable.value:
+    elif question.origin is not None and question.origin.robots_status == RobotsStatus.unreachable:
         place = "it waits until robots.txt can be had"
     else:
         place = "it waits for its turn"
@@ -463,7 +453,7 @@ def _chain(question: Question, url: CrawlUrl, chosen: Referral | None) -> Iterat
         found = Discovered(url, page.redirect_hops, sitemap=page.sitemap)
     elif chosen is not None:
         found = _found(question, url, chosen)
-    for step in question.admission.explain(url, question.robots.rules, found):
+    for step in question.admission.explain(url, question.rules, found):
         if step.stage == Refusal.invalid_url and step.verdict == "pass":
             continue
         if step.stage == "robots":
@@ -510,21 +500,22 @@ def _link_step(question: Question) -> Step:
 
 def _robots_step(question: Question, step: Step) -> Step:
     """The robots.txt stage with when it was fetched, and what it means where there are no rules."""
-    robots, url = question.robots, question.url
+    origin, url = question.origin, question.url
     if isinstance(url, CrawlUrl) and url.origin in question.admission.scope.waived:
         return step
-    fetched = f"fetched {date_time(robots.fetched_at, question.zone)}" if robots.fetched_at else ""
-    if robots.status == RobotsStatus.unavailable:
-        words = unavailable_words(robots.http_status, robots.message)
-        if robots.http_status is None:
-            return Step("robots", "unknown", words, "RFC 9309")
-        return Step("robots", "pass", f"{words}, {fetched}" if fetched else words, "RFC 9309")
-    if robots.status == RobotsStatus.unreachable:
-        words = unreachable_words(robots.http_status, robots.message)
-        return Step("robots", "unknown", f"{words}; nothing of the origin is crawled until it can be had", "RFC 9309")
-    if robots.rules is None:
+    status = RobotsStatus.none if origin is None else origin.robots_status
+    if origin is None or (question.rules is None and status != RobotsStatus.unreachable):
         return Step("robots", "unknown", "robots.txt of its origin has not been fetched yet")
-    return replace(step, reason=f"{step.reason}, {fetched}" if fetched else step.reason)
+    fetched = f", fetched {date_time(origin.robots_fetched_at, question.zone)}" if origin.robots_fetched_at else ""
+    answered, message = origin.robots_http_status, origin.robots_message
+    if status == RobotsStatus.unavailable and answered is None:
+        return Step("robots", "unknown", unavailable_words(answered, message), "RFC 9309")
+    if status == RobotsStatus.unavailable:
+        return Step("robots", "pass", f"{unavailable_words(answered)}{fetched}", "RFC 9309")
+    if status == RobotsStatus.unreachable:
+        words = f"{unreachable_words(answered, message)}; nothing of the origin is crawled until it can be had"
+        return Step("robots", "unknown", words, "RFC 9309")
+    return replace(step, reason=f"{step.reason}{fetched}")
 
 
 def _unknown_step(question: Question) -> Step:

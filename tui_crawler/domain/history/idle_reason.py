@@ -16,11 +16,11 @@ from tui_crawler.domain.moment import HELD, local_time
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.records.status_words import (
+    REFUSED_WORDS,
     FinishReason,
     ends_words,
     finish_words,
     next_run_words,
-    refused_words,
     run_end,
     unreachable_words,
 )
@@ -201,7 +201,7 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     if origin.finish_reason == FinishReason.exhausted and origin.pending:
         return f"{words}; {next_run_words(origin.pending)}"
     if origin.finish_reason == FinishReason.exhausted:
-        return refused_words(origin.refused_as) if origin.refused_as else "nothing left to crawl"
+        return REFUSED_WORDS.get(origin.refused_as, REFUSED_WORDS["several"])
     if origin.finish_reason == FinishReason.rate_limited and origin.next_request_at > now:
         return f"told by Retry-After to wait {_until(origin.next_request_at, now, zone)}"
     return words

@@ -28,13 +28,9 @@ _MAGIC = "# Segment of tui-crawler, format "
 _KEYS = ("created", "job", "name", "sha256", "urls")
 _NO_DIGEST = "0" * 64
 _NUMBER = re.compile("[0-9]{1,18}")
-_HEAD = tuple(
-    re.compile(f"# {key} ({value})", re.DOTALL)
-    for key, value in zip(
-        _KEYS,
-        (_NUMBER.pattern, ".*", "[A-Za-z0-9][A-Za-z0-9._-]{0,199}", "[0-9a-f]{64}", _NUMBER.pattern),
-        strict=True,
-    )
+_HEAD = re.compile(
+    r"# created ([0-9]{1,18})\n# job (.*)\n# name ([A-Za-z0-9][A-Za-z0-9._-]{0,199})\n"
+    r"# sha256 ([0-9a-f]{64})\n# urls ([0-9]{1,18})"
 )
 _NOT_IN_A_NAME = re.compile("[^A-Za-z0-9._-]+")
 _INT64 = 1 << 63
@@ -101,13 +97,11 @@ def parse_head(lines: Sequence[str]) -> SegmentHead:
         raise BadSegment("it is not a segment of tui-crawler")
     if int(version) > FORMAT:
         raise BadSegment(f"it has format {version}, this program knows {FORMAT}: a newer tui-crawler wrote it")
-    found = [pattern.fullmatch(line) for pattern, line in zip(_HEAD, lines[1:], strict=False)]
-    values = [match[1] for match in found if match is not None]
-    job_name = _loaded(values[1]) if len(values) == len(_HEAD) else None
-    if not isinstance(job_name, str):
+    found = _HEAD.fullmatch("\n".join(lines[1:HEAD_LINES]))
+    job = None if found is None else _loaded(found[2])
+    if found is None or not isinstance(job, str):
         raise BadSegment("its head is damaged")
-    created, _, name, digest, urls = values
-    return SegmentHead(name, job_name, int(created), int(urls), digest)
+    return SegmentHead(found[3], job, int(found[1]), int(found[5]), found[4])
 
 
 def line_of(entry: SegmentPage) -> str:

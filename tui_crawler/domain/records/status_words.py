@@ -75,12 +75,15 @@ _ORIGINS: Mapping[str, tuple[str, str, str, str]] = {
 }
 """How an origin ends: as one word, why, and of one and of several after their number; the worst first."""
 
-_REFUSED: Mapping[str, str] = {
+REFUSED_WORDS: Mapping[str, str] = {
     "blocked_by_robots_txt": "robots.txt disallows everything asked for",
     "blocked_url_by_local_policy": "policies refuse everything asked for",
     "blocked_by_exclusion_list": "the exclusion list holds everything asked for",
     "skipped_by_rule": "rules skip everything asked for",
+    "several": "everything asked for is refused",
+    "": "nothing left to crawl",
 }
+"""Why nothing of an origin was requested, as all its pages were refused (`OriginView.refused_as`)."""
 
 
 def run_end(reason: str, pending: int | None = None) -> tuple[str, str]:
@@ -160,11 +163,6 @@ def finish_words(finish_reason: str) -> str:
     """Return why it did, in words."""
     word, why, *_ = _ORIGINS.get(finish_reason, ("finished", finish_reason.replace("_", " ")))
     return why or word
-
-
-def refused_words(refused_as: str) -> str:
-    """Return why nothing of an origin was requested, as all its pages were refused (`OriginView.refused_as`)."""
-    return _REFUSED.get(refused_as, "everything asked for is refused")
 
 
 def origin_end_words(finish_reason: str, why: str) -> str:

@@ -117,14 +117,6 @@ class OriginView:
 
 
 @dataclass(frozen=True, slots=True)
-class OriginChanges:
-    """Origins that changed after a change number, and the newest number seen."""
-
-    change: int
-    rows: tuple[OriginView, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class TotalsView:
     """Sums over all origins, kept incrementally. `exit_codes` counts the attempts of the newest run by name."""
 

@@ -150,10 +150,9 @@ def queue_pages(
     for key, page in wanted.items():
         if key in known:
             continue
-        origin_id = origin_ids.get(page.origin)
-        if origin_id is None:
-            origin_id = origin_ids[page.origin] = origins.ensure(transaction, page.origin).id
-        beyond = is_beyond(page.depth, max_depth)
+        if page.origin not in origin_ids:
+            origin_ids[page.origin] = origins.ensure(transaction, page.origin).id
+        origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, max_depth)
         rows.append(new_row(page, origin_id, claim, source, ids, beyond))
         counts[page.origin] += 1
         pending[origin_id] += not beyond
@@ -229,9 +228,9 @@ def again(page: Known, claim: Claim, wanted: NewPage) -> Known:
 def _merged(pages: Iterable[NewPage]) -> dict[int, NewPage]:
     merged: dict[int, NewPage] = {}
     for page in pages:
-        other = merged.get(page.url_hash)
-        if other is not None:
-            page = replace(  # noqa: PLW2901  # the merged page takes the place of the found one
+        other = merged.setdefault(page.url_hash, page)
+        if other is not page:
+            merged[page.url_hash] = replace(
                 other,
                 nice=min(page.nice, other.nice),
                 depth=min(page.depth, other.depth),
@@ -239,7 +238,6 @@ def _merged(pages: Iterable[NewPage]) -> dict[int, NewPage]:
                 seed=page.seed or other.seed,
                 lastmod=max(page.lastmod, other.lastmod),
             )
-        merged[page.url_hash] = page
     return merged
 
 

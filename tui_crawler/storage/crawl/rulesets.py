@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from tui_crawler.domain.crawl.job import QueueChange
 from tui_crawler.domain.crawl.run import RunPlan
@@ -145,7 +144,17 @@ def _edits(transaction: Transaction, claim: Claim, command: ApplyRules) -> list[
     wanted = from_json(command.rules)
     CompiledPolicies(wanted)
     jobs = _jobs(transaction)
-    base = _base(transaction, jobs, job_id_of(transaction, claim, command.job), command.base_id)
+    job_id = job_id_of(transaction, claim, command.job)
+    name, ruleset_id = next(row[1:] for row in jobs if row[0] == job_id)
+    if not ruleset_id:
+        raise ValueError(f"job {name!r} has no ruleset yet: it gets one when a run begins")
+    base = _load(transaction, ruleset_id)
+    if base.ruleset_id != command.base_id:
+        at = datetime.fromtimestamp(base.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        raise RulesetConflict(
+            f"the edit began with version {command.base_id}, but version {base.ruleset_id} is current for job"
+            f" {base.job!r}, written by {base.who} at {at}: nothing was written"
+        )
     edit = change_between(base.policies, wanted)
     edits = []
     for job_id, former in _meant(transaction, jobs, command, base, edit):
@@ -205,7 +214,10 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
     of_configuration = (Job.id == job_id) & (RulesetRow.from_config == 1)
     rows = transaction.fetch(_VERSIONS.where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
     read_last = dict(zip(_VERSION, rows[0], strict=True)) if rows else None
-    if read_last is not None and _says(read_last, policies):
+    if read_last is not None and (
+        read_last["policies"] == to_json(policies)  # tells without reading them, however long they are
+        or same_rules(RULESET.of(_VERSION)(tuple(read_last.values())).policies, policies)
+    ):
         if read_last["ruleset_id"] != current_id:
             return _load(transaction, current_id)
         return RowMapper(Ruleset).of(_VERSION)(tuple((read_last | {"policies": policies}).values()))
@@ -217,27 +229,6 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
     message = f"job {now.job}: version {written.ruleset_id} replaces {now.ruleset_id}, {said}"
     note(transaction, "ruleset_applied", message, run_id=claim.run_id)
     return written
-
-
-def _says(version: Mapping[str, Any], policies: PolicySet) -> bool:
-    """Whether a stored version has the same rules; equal texts tell without reading them, however long they are."""
-    same = version["policies"] == to_json(policies)
-    return same or same_rules(RULESET.of(_VERSION)(tuple(version.values())).policies, policies)
-
-
-def _base(transaction: Transaction, jobs: list[Row], job_id: int, base_id: int) -> Ruleset:
-    """The current version of a job, which the edit must have begun with. Raises RulesetConflict, ValueError."""
-    name, ruleset_id = next(row[1:] for row in jobs if row[0] == job_id)
-    if not ruleset_id:
-        raise ValueError(f"job {name!r} has no ruleset yet: it gets one when a run begins")
-    now = _load(transaction, ruleset_id)
-    if now.ruleset_id != base_id:
-        at = datetime.fromtimestamp(now.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        raise RulesetConflict(
-            f"the edit began with version {base_id}, but version {now.ruleset_id} is current for job {now.job!r},"
-            f" written by {now.who} at {at}: nothing was written"
-        )
-    return now
 
 
 def _meant(

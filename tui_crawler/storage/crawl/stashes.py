@@ -171,14 +171,10 @@ def _ready(transaction: Transaction, job_id: int, command: StashPages) -> Iterat
 
 def _stashed(transaction: Transaction, job_id: int, stash: str, limit: int) -> Iterator[list[Row]]:
     """The pages of a stash, oldest first, some at a time, while the former are taken out of it. `limit` 0: all."""
-    left = limit or -1
-    while left:
-        size = _CHUNK if left < 0 else min(_CHUNK, left)
-        rows = transaction.fetch(_PAGES.where(_in_stash(job_id, stash)).order_by(Page.id).limit(size))
-        if not rows:
-            return
+    left, pages = limit or 2**62, _PAGES.where(_in_stash(job_id, stash)).order_by(Page.id)
+    while left and (rows := transaction.fetch(pages.limit(min(_CHUNK, left)))):
         yield rows
-        left -= len(rows) if left > 0 else 0
+        left -= len(rows)
 
 
 def _with_urls(urls: Iterable[str]) -> list[tuple[Any]]:

@@ -10,7 +10,7 @@ from tui_crawler.domain.crawl.cut import cut_names
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.exit_code import DOCUMENTS, ExitCode, lost_words
 from tui_crawler.domain.records.status_words import GAVE_UP
-from tui_crawler.domain.records.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
 from tui_crawler.storage.db.owner import OpenSession, Owner, this_process
 from tui_crawler.storage.db.reader import From, IdSpan, RowMapper, SubjectReports, among, selected
 from tui_crawler.storage.db.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
@@ -148,10 +148,9 @@ class OverviewReports(SubjectReports):
         """How many stored documents wait for validators and data rules; an index knows them."""
         return self._reader.number("SELECT COUNT(*) FROM document WHERE parsed_at < 0")
 
-    def origins_changed(self, since: int = 0) -> OriginChanges:
+    def origins_changed(self, since: int = 0) -> tuple[OriginView, ...]:
         """Origins that changed after the change number `since`, oldest change first; 0 gives all."""
-        rows = self._reader.records(_ORIGIN, f"{ORIGINS} WHERE o.change > ? ORDER BY o.change", (since,))
-        return OriginChanges(rows[-1].change if rows else since, rows)
+        return self._reader.records(_ORIGIN, f"{ORIGINS} WHERE o.change > ? ORDER BY o.change", (since,))
 
     def origin(self, origin: str) -> OriginView | None:
         """One origin, None when it is unknown."""

@@ -357,16 +357,13 @@ def _queue_seeds(transaction: Transaction, claim: Claim, job: JobPlan, job_id: i
 def _notes(
     run_id: int, continued: bool, unclean: bool, left_out: int, not_taken: Sequence[JobState]
 ) -> tuple[str, ...]:
-    notes = []
-    if continued:
-        how = "was killed" if unclean else "was interrupted"
-        notes.append(f"run {run_id} {how}; it is continued")
-    if left_out:
-        notes.append(f"{left_out} origins are no longer configured and take no part")
-    if not_taken:
-        named = ", ".join(f"{job.name} ({job.tag or 'no tag'})" for job in not_taken[:5])
-        notes.append(f"jobs that this worker does not take, by their tags: {named}")
-    return tuple(notes)
+    named = ", ".join(f"{job.name} ({job.tag or 'no tag'})" for job in not_taken[:5])
+    notes = {
+        f"run {run_id} was {'killed' if unclean else 'interrupted'}; it is continued": continued,
+        f"{left_out} origins are no longer configured and take no part": left_out,
+        f"jobs that this worker does not take, by their tags: {named}": not_taken,
+    }
+    return tuple(text for text, is_so in notes.items() if is_so)
 
 
 _renew = updates(
