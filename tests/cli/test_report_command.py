@@ -82,7 +82,7 @@ def _document(page: TodoPage, title: str) -> DocumentRecord:
 
 def _invalid(page: TodoPage) -> DocumentRecord:
     faults = (ValidationError(1, 2, EVIL), ValidationError(3, 4, EVIL))
-    return replace(_document(page, EVIL), validation=Validation("html", False, faults))
+    return replace(_document(page, EVIL), validation=Validation("html", faults))
 
 
 def _settles(pages: dict[str, TodoPage]) -> list[Settle]:

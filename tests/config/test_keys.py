@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import FrozenInstanceError, asdict, fields, is_dataclass
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -186,7 +186,7 @@ def test_a_seed_is_an_http_url_with_a_host(tmp_path, seed, words):
 )
 def test_no_password_of_a_url_is_told(tmp_path, text):
     problem = problem_of(tmp_path, f"{text}\n")
-    assert "secret" not in str(problem) + str(problem.as_document())
+    assert "secret" not in str(problem) + repr(problem)
     assert "•••@" in str(problem)
 
 
@@ -244,7 +244,7 @@ def test_empty_sections_and_lists_are_their_defaults(tmp_path):
 
 def test_a_problem_is_also_a_document(tmp_path):
     problem = problem_of(tmp_path, SEEDS + "crawl: {trys: 3}\n")
-    assert problem.as_document() == {
+    assert asdict(problem) == {
         "file": str(tmp_path / "crawl.yaml"),
         "line": 3,
         "column": 9,

@@ -194,7 +194,7 @@ class PoisonedReports(FakeReports):
         link = LinkView("https://a/", "https://b/", "a", False, "text", 1)
         redirect = RedirectView(detail.page.url, "https://to/", "frag", True, "location", 1)
         found: dict[str, Any] = {
-            "validation": Validation("html", False, (ValidationError(1, 2, "message"),)),
+            "validation": Validation("html", (ValidationError(1, 2, "message"),)),
             "data": (DataValue("name", "text", 0, "value"),),
         }
         return self._bad(dataclasses.replace(detail, inlinks=(link,), outlinks=(link,), redirects=(redirect,), **found))

@@ -492,7 +492,7 @@ def full_detail() -> FakeReports:
         detail=lambda asked: replace(
             found,
             redirects=(RedirectView(url, f"{API}/new", "part", True, "location", 1),),
-            validation=Validation("html", False, (ValidationError(7, 3, "Stray end tag"),)),
+            validation=Validation("html", (ValidationError(7, 3, "Stray end tag"),)),
             data=(DataValue("price", "text", 0, "12 pounds"),),
         ),
         ends=lambda asked, inward: (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.storage.bench import of_sqlite
-from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, outcome, plan, seed
+from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, plan, seed
 from tests.storage.reading import data_of, pages_of, validation_of
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
@@ -25,7 +25,7 @@ from tui_crawler.storage.db.claim import Claim
 from tui_crawler.storage.drivers.driver import columns_of
 
 HOME = f"{A}/"
-BAD = Validation("html", False, (ValidationError(3, 7, "a tag that was never closed"), ValidationError(0, 0, "end")))
+BAD = Validation("html", (ValidationError(3, 7, "a tag that was never closed"), ValidationError(0, 0, "end")))
 DATA = (DataValue("photos", "picture", 0, f"{A}/1.jpg"), DataValue("photos", "picture", 1, f"{A}/2.jpg"))
 
 
@@ -73,8 +73,8 @@ def test_valid_is_unknown_until_a_validator_has_looked(workbench, reports, home)
     assert workbench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document") == [
         ("", None, "", 0)
     ]
-    crawl(workbench, claim, page, T0 + 1, validation=Validation("css", True))
-    assert validation_of(reports, HOME) == Validation("css", True)
+    crawl(workbench, claim, page, T0 + 1, validation=Validation("css"))
+    assert validation_of(reports, HOME) == Validation("css")
     crawl(workbench, claim, page, T0 + 2)
     assert validation_of(reports, HOME) is None
     assert validation_of(reports, f"{A}/unknown") is None
@@ -83,7 +83,7 @@ def test_valid_is_unknown_until_a_validator_has_looked(workbench, reports, home)
 def test_the_first_twenty_errors_are_kept(workbench, reports, home):
     claim, page = home
     errors = tuple(ValidationError(line, 1, f"error \0 {line}") for line in range(30))
-    crawl(workbench, claim, page, T0, validation=Validation("xml", False, errors))
+    crawl(workbench, claim, page, T0, validation=Validation("xml", errors))
     kept = validation_of(reports, HOME)
     assert [error.line for error in kept.errors] == list(range(20))
     assert kept.errors[0].message == "error \ufffd 0"
@@ -301,10 +301,3 @@ def test_data_blocks_are_those_of_the_last_document(segment_store, steps):
             job.prepare(transaction)
             job(transaction)
             assert set(workbench.rows("SELECT name, type, place, value FROM data_block")) == oracle
-
-
-def test_the_outcome_of_a_page_with_content_counts_as_before(workbench, home):
-    claim, page = home
-    made = crawled(page, T0, document=document(page, validation=BAD, data=DATA))
-    settled = workbench.settle(claim, replace(made, page=outcome(page, ExitCode.file_ingested, T0)))
-    assert (settled.pending, settled.done, settled.failed, settled.blocked) == (0, 1, 0, 0)

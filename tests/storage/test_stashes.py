@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.storage.bench import GONE
-from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal, seed
+from tests.storage.making import T0, A, B, crawled, failed, plan, seed
 from tests.storage.reading import pages_of
 from tests.storage.test_jobs import NEWS, add, change, fill, found, paths, two_jobs
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.crawl.job import QueueChange
-from tui_crawler.domain.records.attempt import FillRecord
 from tui_crawler.domain.records.command import ReclaimPages, SetDripfeed, SetJob, StashPages, UnstashPages
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.failure import NoSuchJob
@@ -126,19 +125,6 @@ def test_dripfeed_keeps_so_many_ready_oldest_first(workbench, reports, claim):
     assert reports.stashes() == (StashView("main", "s", 0, 5, 5),)
     assert stash(workbench, claim, SetDripfeed("s", 0)).origins == ()
     assert reports.stashes() == ()
-
-
-def test_a_refused_page_makes_room_for_the_next(workbench, claim):
-    stash(workbench, claim, StashPages("s"))
-    stash(workbench, claim, SetDripfeed("s", 1))
-    (page,) = found(workbench, claim).pages
-    record = fill_of((), A)
-    workbench.work(
-        lambda work: settle.store_fill(
-            work, claim, FillRecord(record.origin, (page.page_id,), (), (refusal(page, T0 + 1),))
-        )
-    )
-    assert paths(found(workbench, claim)) == ["/1"]
 
 
 def test_the_last_page_of_a_stash_is_told(workbench, reports):

@@ -170,15 +170,13 @@ async def test_the_state_of_an_origin(database_bench: DatabaseBench, changes, st
 
 async def test_when_pages_are_due(database_bench: DatabaseBench):
     store = database_bench.open()
-    await store.begin_run(plan(f"{A}/", f"{A}/again", f"{A}/fresh", f"{A}/later", f"{A}/skipped"))
+    seeds = *plan(f"{A}/", f"{A}/again", f"{A}/fresh", f"{A}/skipped").seeds, seed(f"{A}/later", not_before=T0 + 900)
+    await store.begin_run(replace(plan(), seeds=seeds))
     pages = {page.url: page for page in (await store.candidates(A, T0, 10, True)).pages}
     await store.settle(failed(pages[f"{A}/again"], T0 + 5, ExitCode.did_not_understand_answer, 200))
     fresh = pages[f"{A}/fresh"]
     kept = outcome(fresh, ExitCode.file_ingested, T0, fresh_until=T0 + 9 * WEEK)
     await store.settle(replace(crawled(fresh, T0), page=kept))
-    later = pages[f"{A}/later"]
-    waits = outcome(later, ExitCode.request_timeout, T0 + 1, None, not_before=T0 + 900)
-    await store.settle(replace(failed(later, T0 + 1, ExitCode.request_timeout), page=waits))
     await store.settle(failed(pages[f"{A}/skipped"], T0, ExitCode.skipped_by_rule))
     due = {row["url"]: row["due_at"] for row in rows(database_bench.place, "SELECT url, due_at FROM v_page")}
     assert due == {

@@ -183,7 +183,7 @@ class Rows:
                 return
             page.exit_code = outcome.exit_code
             page.http_status, page.crawled_at = outcome.http_status, outcome.crawled_at
-            page.fresh_until, page.not_before = outcome.fresh_until, outcome.not_before
+            page.fresh_until, page.not_before = outcome.fresh_until, 0
             page.contentful_at = outcome.crawled_at if outcome.contentful else page.contentful_at
             page.ignored_run, page.sitemap = 0 if outcome.forget_ignored else run.run_id, outcome.sitemap
         self._keep_content(settle, page.page_id, outcome.crawled_at, outcome.contentful)

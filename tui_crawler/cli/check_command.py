@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,14 +58,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     except ConfigErrors as errors:
         if not arguments.json:
             raise UsageProblem(*map(str, errors.problems)) from errors
-        wrong = [problem.as_document() for problem in errors.problems]
+        wrong = [asdict(problem) for problem in errors.problems]
         printer.document({"ok": False, "errors": wrong, "warnings": [], "effective": None})
         return ExitStatus.usage
     settings, estimate = effective(config), _estimate(config)
     warnings = (*config.warnings, *_keymap_problems(config))
     if arguments.json:
         values = {setting.key: {"value": setting.value, "source": setting.source} for setting in settings}
-        doubts = [warning.as_document() for warning in warnings]
+        doubts = [asdict(warning) for warning in warnings]
         printer.document({"ok": True, "errors": [], "warnings": doubts, "effective": values, "estimate": estimate})
         return ExitStatus.ok
     for warning in warnings:

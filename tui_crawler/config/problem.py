@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 MAX_PROBLEMS = 20  # so many are collected before the reading stops
 _CLIP_VALUE = 80  # characters shown of a value
@@ -46,10 +46,6 @@ class ConfigProblem:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         key = f"{self.key}: " if self.key else ""
         return f"{place}: {key}{self.message}" + (f"; {self.suggestion}" if self.suggestion else "")
-
-    def as_document(self) -> dict[str, str | int]:
-        """The problem as an `errors` entry of `tui-crawler check --json`."""
-        return asdict(self)
 
 
 class ConfigErrors(Exception):

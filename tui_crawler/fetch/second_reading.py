@@ -134,8 +134,8 @@ class SecondReader:
 def _reading(validation: Any, data: Any, incomplete: Any, message: Any) -> Reading:
     """An answer, as `_as_json` made it. Raises TypeError, ValueError for what is none."""
     if validation is not None:
-        kind, valid, errors = validation
-        validation = Validation(str(kind), bool(valid), tuple(ValidationError(*error) for error in errors))
+        kind, errors = validation
+        validation = Validation(str(kind), tuple(ValidationError(*error) for error in errors))
     values, cut = tuple(DataValue(*one) for one in data), tuple(map(str, incomplete))
     code = ExitCode.file_ingested
     return Reading(OTHER, code, validation=validation, data=values, incomplete=cut, message=str(message))
@@ -189,7 +189,7 @@ def _as_json(found: Reading) -> list[Any]:
     checked = found.validation
     errors = [[one.line, one.column, one.message] for one in checked.errors] if checked else []
     return [
-        [checked.type, checked.valid, errors] if checked else None,
+        [checked.type, errors] if checked else None,
         [[one.name, one.type, one.place, one.value] for one in found.data],
         found.incomplete,
         found.message,

@@ -24,7 +24,7 @@ from tui_crawler.storage.db.file_identity import FileState, examine, put_log_awa
 from tui_crawler.storage.db.open_settings import Durability, OpenSettings
 from tui_crawler.storage.db.owner import check_at_rest
 from tui_crawler.storage.drivers.dialect import dialect_of, is_server
-from tui_crawler.storage.drivers.driver import connection_of, execute, stream, told_of
+from tui_crawler.storage.drivers.driver import connection_of, execute, keep_number, stream, told_of
 from tui_crawler.storage.models import MODELS, create_indexes
 from tui_crawler.storage.queue.segments import SegmentStore
 
@@ -165,11 +165,7 @@ class _Copier:
             for table in _TABLES:
                 execute(self._write, f"DELETE FROM {table.rows}")  # noqa: S608  names of the models
             for name, value in marks.items():
-                self._note(name, value)
-
-    def _note(self, name: str, value: int) -> None:
-        text = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-        execute(self._write, text, (name, value))
+                keep_number(self._write, name, value)
 
     def _copy_table(self, table: _Table) -> None:
         """All rows are read, so that they are hashed; those that are there are not written again."""
@@ -212,7 +208,7 @@ class _Copier:
             for row in stream(self._write, table.select, at_once=table.at_once):
                 found.add(row)
         if found != expected:
-            self._note("copy change", -1)
+            keep_number(self._write, "copy change", -1)
             said = f"{found.rows} rows, hash {found.hash}, not {expected.rows}, hash {expected.hash}"
             raise StorageFailure(f"{table.name} has {said}: {self._target}, asked for again, begins anew")
 
@@ -225,5 +221,5 @@ class _Copier:
             for name in (table.name for table in _TABLES if table.has_ids):
                 behind = f"pg_get_serial_sequence('{name}', 'id'), COALESCE(MAX(id), 1), MAX(id) IS NOT NULL"
                 execute(self._write, f"SELECT setval({behind}) FROM {name}")  # noqa: S608  names of the models
-            self._note("schema", _VERSION)
+            keep_number(self._write, "schema", _VERSION)
             execute(self._write, "ANALYZE")

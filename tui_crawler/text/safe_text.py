@@ -50,8 +50,6 @@ _JOINERS = re.compile(
     f"|(?<=[{_IDEOGRAPH}])[\ufe00-\ufe02\U000e0100-\U000e01ef]"
 )
 """What makes one picture of several characters, or another form of one."""
-_BLANK = "\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff"
-_FORMULA = re.compile(rf"[\t\r]|[{_BLANK}\s]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]")
 _ENCODED = re.compile("(?:%[89A-F][0-9A-F])+")
 _ALIKE = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "GREEK", "LATIN"})
 """Scripts whose letters look like those of the others, as the names of characters begin."""
@@ -104,11 +102,6 @@ def without_unseen(text: str) -> str:
         if marks <= MAX_MARKS:
             kept.append(shown)
     return "".join(kept)
-
-
-def unlike_formula(text: str) -> str:
-    """Return `text` as a cell that no spreadsheet runs: with an apostrophe before what looks like a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def clip(text: str, cells: int) -> str:

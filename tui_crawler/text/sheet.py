@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from tui_crawler.text.safe_text import unlike_formula
-
 
 class CellKind(Enum):
     """What a column holds; None may stand in each of them. A flag is 0 or 1, a time is epoch ms."""
@@ -27,6 +25,8 @@ _INTEGERS = frozenset(
         *("delay_ms_after", "ruleset_id", "place", "first_seen", "inlinks", "ok_status", "lastmod"),
     }
 )
+_BLANK = "\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff"
+_FORMULA = re.compile(rf"[\t\r]|[{_BLANK}\s]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]")
 _SPELLED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -42,7 +42,7 @@ def kind_of(column: str) -> CellKind:
 def sheet_text(text: str) -> str:
     """Return `text` as a cell that no spreadsheet runs and no terminal obeys: with an apostrophe before what looks like
     a formula, and controls, line ends and bidi marks spelled out. All else stays as it is stored."""
-    guarded = unlike_formula(text)
+    guarded = f"'{text}" if _FORMULA.match(text) else text
     return _SPELLED.sub(_spell, guarded) if _SPELLED.search(guarded) else guarded
 
 

@@ -51,13 +51,11 @@ class DiffScreen(RowsScreen):
         self._summary = FactsPane(self._sums, "Runs compared", id="diff-summary")
         self._origins = CrawlTable(origins_of(counted=False), placeholder=READING, id="diff-origins", classes="pane")
         self._table = CrawlTable(PAGES, id="diff-pages", classes="pane")
+        self._origins.name_pane("Origins")
+        self._table.name_pane("Pages")
         self._robots = FactsPane(self._robots_facts, "robots.txt", id="diff-robots")
         self._robots.display = False
         yield Vertical(self._summary, self._origins, Horizontal(self._table, self._robots, id="diff-lower"), id="body")
-
-    def on_mount(self) -> None:
-        title(self._origins, "Origins")
-        title(self._table, "Pages")
 
     @property
     def _diff(self) -> RunDiff | None:
@@ -167,13 +165,10 @@ class PageDiffScreen(ConsoleScreen):
         self._facts = Lines(id="diff-facts", classes="pane")
         self._lines = LongLines(id="diff-lines", classes="pane")
         self._links = LongLines(id="diff-links", classes="pane")
-        yield Vertical(self._facts, Horizontal(self._lines, self._links, id="diff-both"), id="body")
-
-    def on_mount(self) -> None:
-        title(self._facts, self._url)
-        title(self._lines, "Lines")
-        title(self._links, "Links")
+        for pane, name in (self._facts, self._url), (self._lines, "Lines"), (self._links, "Links"):
+            title(pane, name)
         self._lines.show([READING])
+        yield Vertical(self._facts, Horizontal(self._lines, self._links, id="diff-both"), id="body")
 
     def _show(self, page: PageLines | None) -> None:
         if page is not None:

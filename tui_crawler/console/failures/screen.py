@@ -161,8 +161,8 @@ class FailuresScreen(RowsScreen):
         self._shown_id = 0  # the page of which it is shown who names it
         self._named_by = PaneReading(self._ask_referrers, self._show_referrers)
         self._asked_for = 0
-        self._retried: tuple[FailureGroup, Ask[RetryPlan]] | None = None  # what putting it back means is read
-        self._plan = PaneReading(lambda: self._retried and self._retried[1], self._ask_retry)
+        self._retried: FailureGroup | None = None  # the group of which it is read what putting it back means
+        self._plan = PaneReading(lambda: self.awaited, self._ask_retry)
 
     def body(self) -> Iterable[Widget]:
         self._group_table = CrawlTable(rows.groups_by(GROUPINGS[0]), id="groups", classes="pane")
@@ -211,8 +211,8 @@ class FailuresScreen(RowsScreen):
 
     def _ask_retry(self, plan: RetryPlan) -> None:
         """What putting a group back means is known: asks whether it is wanted."""
-        if self._retried is not None:
-            (group, _), self._retried = self._retried, None
+        if (group := self._retried) is not None:
+            self._retried = self.awaited = None
             self._plan.forget()
             command_queue, keyset, queued = self.console.command_queue, self._keyset, None
             if keyset.whole and keyset.key == group.key and len(keyset.rows) >= group.count:
@@ -228,15 +228,6 @@ class FailuresScreen(RowsScreen):
         unread = self._groups.current is not None and not self._keyset.started
         opens_page = action_id == "nav.open" and self.focused is self._page_table
         return super().lacks(action_id) or (unread and (opens_page or Need.url in BY_ID[action_id].needs))
-
-    @property
-    def waiting(self) -> bool:
-        """Also while it is read what putting a group back means: the keys after it are for the question."""
-        return super().waiting or self._retried is not None
-
-    def give_up(self) -> None:
-        super().give_up()
-        self._retried = None
 
     def _show_pages(self) -> None:
         self._page_table.placeholder = rows.pages_nothing(self._keyset if self._groups.current is not None else None)
@@ -357,22 +348,17 @@ class FailuresScreen(RowsScreen):
     def _retry_group(self) -> None:
         if (group := self._groups.current) is not None:
             self._asked_for += 1
-            self._retried = group, queries.retry_plan(group.key, group.origins, self._asked_for)
+            self._retried, self.awaited = group, queries.retry_plan(group.key, group.origins, self._asked_for)
             self.console.read_soon()
 
     @handles("failures.pick")
     def _pick(self) -> None:
-        names = [grouping_words(by) for by in GROUPINGS]
-
-        def chosen(name: object) -> None:
-            if isinstance(name, str):
-                self._group_by(GROUPINGS[names.index(name)])
-
-        options = [(name, name) for name in names]
-        self.app.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
+        options = [(" ".join(by), grouping_words(by)) for by in GROUPINGS]
+        dialog = ChooseScreen("Group failures by", options, " ".join(self._groups.by))
+        self.app.push_screen(dialog, lambda by: self._group_by(tuple(str(by).split())) if by else None)
 
     def _group_by(self, by: tuple[str, ...]) -> None:
-        self._retried = None
+        self.awaited = None
         self.let_keys_go_on()
         self._groups.group_by(by)
         self._page_table.set_relation(pages_by(by))

@@ -94,6 +94,7 @@ class OriginScreen(LaneScreen, TabScreen):
         state = FactsPane(self._state, "State", id="state")
         self._todo = CrawlTable(TODO, id="todo", classes="pane")
         self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
+        self._exits.name_pane("Exit codes")
         self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
@@ -106,11 +107,6 @@ class OriginScreen(LaneScreen, TabScreen):
         panes = Horizontal(left, right, id="origin-panes")
         self._body = Vertical(why, TabBar(id="origin-tabs"), panes, id="body", classes=f"tab-{self.tab}")
         yield self._body
-
-    def on_mount(self) -> None:
-        """Names the panes, and shows what the overview knows already."""
-        title(self._exits, "Exit codes")
-        self._lane.show_title()
 
     def _take_newest(self) -> None:
         keyset = self._list.keyset
@@ -342,11 +338,9 @@ class RobotsScreen(ConsoleScreen):
 
     def body(self) -> Iterable[Widget]:
         self._text = RobotsLines()
+        title(self._text, f"{host_of(self._origin)}/robots.txt")
         facts = FactsPane(self._facts, "What it means", id="robots-facts")
         yield Vertical(Horizontal(self._text, facts, id="robots-panes"), id="body")
-
-    def on_mount(self) -> None:
-        title(self._text, f"{host_of(self._origin)}/robots.txt")
 
     def _ask_file(self) -> Ask[RobotsSheet | None] | None:
         view = self._view()
@@ -397,14 +391,10 @@ class RobotsScreen(ConsoleScreen):
 
     @handles("robots.test")
     def _open_test(self, text: str) -> None:
-        if text:
-            self._try(text)
-        else:
+        if not text:
             use = EntryUse("robots-url", self._tried)
             self.query_one(EntryLine).open(use, "URL or path", "", "/path?query, or the whole URL")
-
-    def _try(self, text: str) -> None:
-        if url := rows.wanted_url(self._origin, text.strip()):
+        elif url := rows.wanted_url(self._origin, text.strip()):
             self._url = url
             self._judge()
             self.show_live()
@@ -415,7 +405,7 @@ class RobotsScreen(ConsoleScreen):
     def _tried(self, text: str) -> None:
         self.focus_main()
         if text.strip():
-            self._try(text)
+            self._open_test(text)
 
 
 def _nothing(view: OriginView) -> str:

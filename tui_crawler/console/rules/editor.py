@@ -30,7 +30,7 @@ from tui_crawler.console.rules.impact import Counting
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines
 from tui_crawler.console.rules.queries import RULES, RulesInForce, writer_of
 from tui_crawler.console.rules.reading_screen import RuleReadingScreen
-from tui_crawler.console.rules.rows import entry_lines, no_rules_lines, overtaken_lines
+from tui_crawler.console.rules.rows import NO_RULES, entry_lines, overtaken_lines
 from tui_crawler.console.rules.rule_area import RuleArea
 from tui_crawler.console.screen.base import title
 from tui_crawler.domain.rules.policy import EMPTY, PolicySet
@@ -285,7 +285,7 @@ class RuleEditorScreen(RuleReadingScreen):
             words = "  what is done next waits for it"
             self.show_info("Entry", [Styled("◷ the draft is on its way", "waiting"), Styled(words, "muted")])
         elif session.in_force is not None and draft is None:
-            self.show_info("Entry", no_rules_lines())
+            self.show_info("Entry", NO_RULES)
         elif newer is not None and session.dirty:
             self.show_info("Another version", overtaken_lines(newer, session.moot, self.key_names))
         elif problems:

@@ -204,9 +204,10 @@ def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
     ]
 
 
-def no_rules_lines() -> list[Line]:
-    """What is shown while there is no version."""
-    return [Paragraph("There is no ruleset yet: the first run writes one from the configuration.", "muted")]
+NO_RULES: Sequence[Line] = (
+    Paragraph("There is no ruleset yet: the first run writes one from the configuration.", "muted"),
+)
+"""What is shown while there is no version."""
 
 
 def since_words(entry: Entry, line: Sequence[Ruleset], zone: tzinfo) -> str:

@@ -20,13 +20,13 @@ from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.queries import RULES, RulesInForce, history_of
 from tui_crawler.console.rules.reading_screen import RuleReadingScreen
 from tui_crawler.console.rules.rows import (
+    NO_RULES,
     RULE_LINES,
     VERSIONS,
     RuleLine,
     comparison_lines,
     difference_lines,
     entry_lines,
-    no_rules_lines,
     rule_lines,
     since_words,
 )
@@ -212,7 +212,7 @@ class RulesScreen(RuleReadingScreen):
         entry = self._entry
         lines: Sequence[Line] = ()
         if self.in_force is not None and not self._text:
-            lines = no_rules_lines()
+            lines = NO_RULES
         elif entry is not None:
             lines = entry_lines(entry, self.hits_line(entry, self._current))
         self.show_info("Entry", lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.message import Message
 
@@ -16,6 +16,7 @@ from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 
 if TYPE_CHECKING:
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
 
 
@@ -41,6 +42,8 @@ class WaitingScreen(ConsoleScreen):
     _postponed: tuple[str, str] | None = None
     _ticks = 0
     _entering = False
+    awaited: Ask[Any] | None = None
+    """What is read for a question that comes then: the keys after it are for that."""
 
     @property
     @abstractmethod
@@ -54,7 +57,7 @@ class WaitingScreen(ConsoleScreen):
     @property
     def waiting(self) -> bool:
         """Whether an action waits, or what was entered is not dealt with yet."""
-        return self._postponed is not None or self._entering
+        return self._postponed is not None or self._entering or self.awaited is not None
 
     @property
     def rows_read(self) -> bool:
@@ -91,7 +94,7 @@ class WaitingScreen(ConsoleScreen):
 
     def give_up(self) -> None:
         """Esc: what waits is not done."""
-        self._postponed, self._entering = None, False
+        self._postponed, self._entering, self.awaited = None, False, None
 
     def left(self) -> None:
         """What waits is not done later, when nobody thinks of it any more."""

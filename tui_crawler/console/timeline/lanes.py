@@ -48,6 +48,7 @@ class LanePane(ReachesConsole, Bar, can_focus=True):
         self.origin, self._alone = origin, alone
         self.timeline: Timeline | None = None
         self.cursor: int | None = None
+        self.show_title()
 
     def tell(self, timeline: Timeline | None, cursor: int | None) -> None:
         """Shows this timeline (None: the one that is shown), with the cursor at a cell."""

@@ -45,10 +45,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         self._marks = Lines(id="lane-marks", still=True)
         yield Vertical(*self._panes, self._reading, self._marks, id="body")
 
-    def on_mount(self) -> None:
-        for pane in self._panes:
-            pane.show_title()
-
     def crumbs(self) -> tuple[str, ...]:
         return (*self.place.came_from, "Politeness")
 

@@ -28,7 +28,6 @@ from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.rules.exclusion import Exclusion
 
 _RETRIED = frozenset({NodeKind.branch, NodeKind.page})
@@ -70,9 +69,9 @@ class TreeScreen(RowsScreen):
         self._opened: dict[str, OpenBranch] = {}  # the one unfolded last is the last
         self._turned: frozenset[str] = frozenset()
         self._shown_at = self._listings = 0  # monotonic ms; how many branches were listed then
-        self._retried: tuple[Node, Ask[tuple[str, ...]]] | None = None  # of which failed pages are read
+        self._retried: Node | None = None  # of which failed pages are read
         self._rules = PaneReading(lambda: RULES)
-        self._failures = PaneReading(lambda: self._retried and self._retried[1], self._ask_retry)
+        self._failures = PaneReading(lambda: self.awaited, self._ask_retry)
         self._unfold(self._root)
 
     def body(self) -> Iterable[Widget]:
@@ -190,13 +189,13 @@ class TreeScreen(RowsScreen):
         if node is not None and node.url:
             self.console.command_queue.retry(Situation(Where.tree, urls=(node.url,)))
         elif node is not None:
-            self._retried = node, failures_of(self._origin, node.prefix, MOST_RETRIED)
+            self._retried, self.awaited = node, failures_of(self._origin, node.prefix, MOST_RETRIED)
             self.console.read_soon()
 
     def _ask_retry(self, urls: tuple[str, ...]) -> None:
-        if self._retried is None:
+        if (node := self._retried) is None:
             return
-        (node, _), self._retried = self._retried, None
+        self._retried = self.awaited = None
         self._failures.forget()
         view = self.console.live_state.origins.get(self._origin)
         if urls and view is not None:
@@ -207,12 +206,3 @@ class TreeScreen(RowsScreen):
         else:
             self.console.tell("no", "nothing has failed there any more", "muted")
         self.let_keys_go_on()
-
-    @property
-    def waiting(self) -> bool:
-        """Also while it is read what putting pages back means: the keys after it are for the question."""
-        return super().waiting or self._retried is not None
-
-    def give_up(self) -> None:
-        super().give_up()
-        self._retried = None

@@ -59,6 +59,7 @@ class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
             self.table = CrawlTable(LINKS, placeholder="no link to it is known", id="url-inlinks", classes="pane")
         else:
             self.table = CrawlTable(LINKS, id="url-outlinks", classes="pane")
+        self.table.name_pane(self.words)
 
     def show(self, detail: PageDetail, moment: Present) -> None:
         """Shows the window; `detail` knows how many links there are."""
@@ -136,11 +137,13 @@ class UrlScreen(TabScreen):
         self._trace = FactsPane(self._trace_facts, id="url-trace")
         self._attempts = CrawlTable(TRIES, id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUESTS, id="url-requests", classes="pane")
+        self._requests.name_pane("Requests")
         sent = FactsPane(lambda: self._of_request(rows.sent_lines), "Sent", id="url-sent")
         self._received = FactsPane(lambda: self._of_request(rows.received_lines), "Received", id="url-received")
         self._redirects = FactsPane(self._redirect_facts, "Redirects", id="url-redirects")
         content = FactsPane(lambda: self._of_detail(rows.content_lines), "Document", id="url-content")
         self._body_pane = PageTextPane(id="url-body", classes="pane")
+        title(self._body_pane, "Stored body")
         yield TabBar(id="url-tabs")
         yield Vertical(
             Horizontal(Vertical(page, path, id="url-left"), self._trace, id="url-upper"),
@@ -155,10 +158,6 @@ class UrlScreen(TabScreen):
 
     def on_mount(self) -> None:
         title(self._trace, "Decision trace", f"{self.key_names('url.inspect_why')} in full")
-        title(self._requests, "Requests")
-        for links in (self._inward, self._outward):
-            title(links.table, links.words)
-        title(self._body_pane, "Stored body")
         self._trace.display = self._inquiry.of(self._url) is not None
         if self.tab != _TABS[0]:
             self.focus_main()

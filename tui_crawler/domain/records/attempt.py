@@ -196,8 +196,12 @@ class Validation:
     """The result of a validator for a body (G): `type` is html, xml, css or rss (also Atom), `errors` the first 20."""
 
     type: str
-    valid: bool
     errors: tuple[ValidationError, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """Whether it found no fault."""
+        return not self.errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +303,6 @@ class PageOutcome:
     forget_ignored: bool = False
     stays: bool = False  # a check that GET has to decide: it keeps its place on the todo list and has not failed yet
     fresh_until: int = 0  # HTTP freshness as epoch ms, 0 when none was given
-    not_before: int = 0
     depth: int | None = None  # the depth from which the depths of the found pages were counted
     unscanned: bool = False  # without a document it names URLs that wait for the offline mode (M)
     unlinks: bool = False  # it is gone or refused: its links, fragments and redirects are deleted

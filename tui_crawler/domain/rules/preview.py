@@ -143,16 +143,16 @@ class StoredUrls:
 class Comparison:
     """Rules before and after a change, compiled. Raises BadPattern when one of them holds a bad value."""
 
-    __slots__ = ("_after", "_before", "_concerns", "_stages")
+    __slots__ = ("_concerns", "_stages", "after", "before")
 
     def __init__(self, before: PolicySet, after: PolicySet) -> None:
-        self._before = RuleSide(before)
-        self._after = RuleSide(after)
+        self.before = RuleSide(before)
+        self.after = RuleSide(after)
         self._concerns = tuple(_concerns(before, after))
         edit = change_between(before, after)
         self._stages = tuple(
-            (refuse, self._after.refuses[name] if getattr(edit, name) is not None else None)
-            for name, refuse in self._before.refuses.items()
+            (refuse, self.after.refuses[name] if getattr(edit, name) is not None else None)
+            for name, refuse in self.before.refuses.items()
         )
 
     def concerns(self, url: CrawlUrl) -> bool:
@@ -161,10 +161,6 @@ class Comparison:
             if concern(url):
                 return True
         return False
-
-    def exit_code(self, url: CrawlUrl, *, before: bool = False) -> ExitCode | None:
-        """Return what a page of this URL is refused with after the change, or before it; None: it is not."""
-        return (self._before if before else self._after).exit_code(url)
 
     def changes(self, url: CrawlUrl) -> tuple[str, str] | None:
         """The verdicts before and after, if one of them is ALLOWED and the other is not.
@@ -180,10 +176,6 @@ class Comparison:
             if old and new:
                 return None
         return (str(old) or ALLOWED, str(new) or ALLOWED) if old or new else None
-
-    def decided_by(self, url: CrawlUrl) -> str:
-        """The line that refuses the URL after the change, else the one before it; empty where neither does."""
-        return self._after.verdict(url)[1] or self._before.verdict(url)[1]
 
 
 def _concerns(before: PolicySet, after: PolicySet) -> Iterator[Callable[[CrawlUrl], object]]:
@@ -296,7 +288,8 @@ class Impact:
             origin.newly_allowed += 1
         samples = self._samples[blocks]
         if len(samples) < self._samples_wanted:
-            samples.append(Sample(url.href, *found, comparison.decided_by(url)))
+            decided_by = comparison.after.verdict(url)[1] or comparison.before.verdict(url)[1]
+            samples.append(Sample(url.href, *found, decided_by))
 
 
 _EXCLUDED = ExitCode.blocked_by_exclusion_list
@@ -339,8 +332,8 @@ class Rejudgement:
         may_be_free = self._freed and code is _EXCLUDED
         if self._longest is None and not (may_be_free or self._comparison.concerns(url)):
             return Effect.none
-        now = self._comparison.exit_code(url)
-        by_address = now is None and code is _EXCLUDED and self._comparison.exit_code(url, before=True) is not code
+        now = self._comparison.after.exit_code(url)
+        by_address = now is None and code is _EXCLUDED and self._comparison.before.exit_code(url) is not code
         if by_address and not self._freed:
             return Effect.none
         return Effect.upheld if now is code else Effect.overturned

@@ -25,7 +25,7 @@ def validate_css(text: str) -> Validation | None:
         return None
     sheet = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     errors = sorted(islice(_errors(sheet), _MOST_ERRORS), key=lambda error: (error.line, error.column))
-    return Validation(CSS, not errors, tuple(errors))
+    return Validation(CSS, tuple(errors))
 
 
 def _errors(nodes: Iterable[Node]) -> Iterator[ValidationError]:

@@ -67,7 +67,7 @@ def validate_html(markup: bytes, out_of_time: Callable[[], bool]) -> Validation 
     if errors and messages[0] == "Unexpected token" and _DOCTYPE.match(markup) is None:
         errors[0] = ValidationError(1, 1, "the document has no <!doctype html>")
     found = sorted(found + errors, key=lambda error: (error.line, error.column))
-    return Validation(HTML, not found, tuple(found[:_MOST_ERRORS]))
+    return Validation(HTML, tuple(found[:_MOST_ERRORS]))
 
 
 def _parse_errors(markup: bytes, out_of_time: Callable[[], bool]) -> list[str] | None:

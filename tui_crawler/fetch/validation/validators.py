@@ -61,7 +61,7 @@ def validate(study: ParsedBody, out_of_time: Callable[[], bool]) -> Validation |
         is_feed = study.reading.kind == RSS or (root is not None and bool(feed_type(root)))
         if is_feed and root is not None:
             errors += islice(feed_errors(root), _MOST_ERRORS)
-        return Validation(RSS if is_feed else XML, not errors, tuple(errors[:_MOST_ERRORS]))
+        return Validation(RSS if is_feed else XML, tuple(errors[:_MOST_ERRORS]))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # whatever a body did to a validator (a panic of Rust is no Exception), the crawl continues

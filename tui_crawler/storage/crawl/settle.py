@@ -344,7 +344,7 @@ def page_values(claim: Claim, page: PageState, outcome: PageOutcome, attempt_id:
         "last_contentful_at": outcome.crawled_at if outcome.contentful else page.last_contentful_at,
         "last_attempt_id": attempt_id,
         "fresh_until": outcome.fresh_until,
-        "not_before": outcome.not_before,
+        "not_before": 0,
         "ignored_run": 0 if outcome.forget_ignored else claim.run_id,
         "todo_order": 0,
         "unscanned": outcome.unscanned if outcome.contentful else page.unscanned,

@@ -31,7 +31,7 @@ from tui_crawler.storage.db.file_identity import FileState, state_of_version
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.db.views import VIEWS, create_views, drop_views
 from tui_crawler.storage.drivers.dialect import server_schema
-from tui_crawler.storage.drivers.driver import CHANNEL, DATABASE_ERRORS, execute, told_of
+from tui_crawler.storage.drivers.driver import CHANNEL, DATABASE_ERRORS, execute, keep_number, told_of
 from tui_crawler.storage.drivers.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.migrations import migrate, record_as_migrated
 
@@ -321,7 +321,7 @@ def upgrade(database: PostgresDatabase, settings: OpenSettings) -> tuple[int, in
     migrate(database, settings.migrations)
     with database.atomic():
         _make_views(database)
-        _keep(database, "schema", latest)
+        keep_number(database, "schema", latest)
     return before, latest
 
 
@@ -360,8 +360,8 @@ def _create(database: PostgresDatabase, settings: OpenSettings) -> None:
         create_tables(database, indexed=not settings.unfinished)
         record_as_migrated(database, settings.migrations)
         _make_views(database)
-        _keep(database, "change", 0)
-        _keep(database, "schema", settings.version)
+        keep_number(database, "change", 0)
+        keep_number(database, "schema", settings.version)
 
 
 def _make_views(database: PostgresDatabase) -> None:
@@ -373,14 +373,9 @@ def _make_views(database: PostgresDatabase) -> None:
     for function in filter(str.strip, _FUNCTIONS.split(";\n")):
         execute(database, function)
     create_views(database)
-    _keep(database, "views", _VIEWS_NOW)
+    keep_number(database, "views", _VIEWS_NOW)
 
 
 def _number(database: PostgresDatabase, name: str) -> int:
     row = execute(database, "SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return row[0] if row else 0
-
-
-def _keep(database: PostgresDatabase, name: str, value: int) -> None:
-    text = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-    execute(database, text, (name, value))

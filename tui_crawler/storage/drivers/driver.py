@@ -63,8 +63,15 @@ def stopping(database: peewee.Database, stops: Callable[[], bool] | None) -> Ite
     if stops is None or not is_server(database):
         yield
     else:
-        over = threading.Event()
-        watch = threading.Thread(target=_watch, args=(connection_of(database), stops, over), daemon=True)
+        connection, over = connection_of(database), threading.Event()
+
+        def look() -> None:
+            while not over.wait(_LOOK_S):
+                if stops():
+                    connection.cancel_safe()
+                    return
+
+        watch = threading.Thread(target=look, daemon=True)
         watch.start()
         try:
             yield
@@ -79,13 +86,6 @@ def stop_when(database: peewee.Database, stops: Callable[[], bool] | None) -> No
         connection_of(database).set_progress_handler(stops, _LOOK_EVERY)
 
 
-def _watch(connection: Any, stops: Callable[[], bool], over: threading.Event) -> None:
-    while not over.wait(_LOOK_S):
-        if stops():
-            connection.cancel_safe()
-            return
-
-
 def connection_of(database: peewee.Database) -> Any:
     """The driver's own connection, opened if it is not: an sqlite3.Connection, or a PostgresConnection, which has its
     methods `execute`, `executemany` and `in_transaction`. Raises DATABASE_ERRORS."""
@@ -97,3 +97,9 @@ def notify(database: peewee.Database) -> None:
     if is_server(database):
         with suppress(*DATABASE_ERRORS):
             connection_of(database).execute(f"NOTIFY {CHANNEL}")
+
+
+def keep_number(database: peewee.Database, name: str, value: int) -> None:
+    """Keep a single number of a database in place of the former one. Raises DATABASE_ERRORS."""
+    text = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    execute(database, text, (name, value))

@@ -9,7 +9,6 @@ from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.records.attempt import AttemptResult, RequestRecord
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.page_view import OriginHistory, RefusalCount, RefusalCounts
-from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.storage.db.reader import Reader, RowMapper, SubjectReports, among, headers_of, selected
 from tui_crawler.storage.drivers.driver import Row
@@ -38,13 +37,6 @@ FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newe
     WHERE {among("exit_code", _BY_RULES)}
     GROUP BY exit_code, decided_by, message) r
 JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""
-
-
-def attempts_of_page(reader: Reader, url_hash: int, page_id: int | None, limit: int) -> tuple[AttemptView, ...]:
-    """The attempts for one URL that are of this page or of none (robots.txt, link checks), newest first."""
-    of_page = "a.url_id = (SELECT id FROM url WHERE hash = ?) AND (a.page_id IS NULL OR a.page_id = ?)"
-    text = f"{ATTEMPTS} WHERE {of_page} ORDER BY a.id DESC LIMIT ?"
-    return reader.records(ATTEMPT, text, (url_hash, page_id, limit))
 
 
 def sent_requests(reader: Reader, run: int | None = None) -> Iterator[SentRequest]:

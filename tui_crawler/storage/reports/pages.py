@@ -22,7 +22,7 @@ from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.db.views import IS_CHECKED, PAGE_DUE_AT, VALIDATION_TYPE
 from tui_crawler.storage.drivers.driver import Row
-from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page
+from tui_crawler.storage.reports.attempts import AttemptReports
 from tui_crawler.storage.reports.links import (
     INWARD,
     OUTWARD,
@@ -97,6 +97,9 @@ _DATA = "SELECT name, type, place, value FROM data_block WHERE page_id = ? ORDER
 _FIND_PAGE = "SELECT p.id, p.url_id FROM url u JOIN page p ON p.url_id = u.id WHERE u.hash = ? ORDER BY p.id LIMIT 1"
 
 
+_ATTEMPTS_OF_PAGE = f"""{ATTEMPTS} WHERE a.url_id = (SELECT id FROM url WHERE hash = ?)
+    AND (a.page_id IS NULL OR a.page_id = ?) ORDER BY a.id DESC LIMIT ?"""
+"""The attempts for one URL that are of this page or of none (robots.txt, link checks), newest first."""
 _ATTEMPTS_TOLD = 20
 _REFERRALS_TOLD = 100
 
@@ -160,7 +163,7 @@ class PageReports(SubjectReports):
         if row is None or row[1] is None:
             return None
         errors = json.loads(row[2]) if row[2] else []
-        return Validation(row[0], bool(row[1]), tuple(ValidationError(*error) for error in errors))
+        return Validation(row[0], tuple(ValidationError(*error) for error in errors))
 
     def body(self, url: str) -> bytes | None:
         """The stored body of a page, None when there is none."""
@@ -213,29 +216,23 @@ class PageReports(SubjectReports):
         parsed = normalise(url, None, CLIENT_MAX_LENGTH)
         href = url if isinstance(parsed, InvalidUrl) else parsed.href
         origin = "" if isinstance(parsed, InvalidUrl) else parsed.origin
-        schedule = self._reader.record(Schedule, _SCHEDULE) or Schedule()
-        key = url_hash(clean(href))
-        pages = self._reader.records(_STANDING, _STANDINGS, (key,))
+        reader, key = self._reader, url_hash(clean(href))
+        pages = reader.records(_STANDING, _STANDINGS, (key,))
         page = next((page for page in pages if not job or page.job == clean(job)), None)
         if page is not None:
-            place = self._reader.number(_PLACE, (page.page_id, page.page_id)) if page.queue_position else None
+            place = reader.number(_PLACE, (page.page_id, page.page_id)) if page.queue_position else None
             page = replace(page, queue_position=place or None)
-        url_id = self._reader.one("SELECT id FROM url WHERE hash = ?", (key,))
-        named_by = referrals(self._reader, url_id[0], _REFERRALS_TOLD) if url_id else ()
+        url_id = reader.one("SELECT id FROM url WHERE hash = ?", (key,))
+        named_by = referrals(reader, url_id[0], _REFERRALS_TOLD) if url_id else ()
         path: tuple[Hop, ...] = ()
         if page is not None:
-            path = path_from_seed(self._reader, page.page_id)
+            path = path_from_seed(reader, page.page_id)
         elif named_by:
             first = named_by[0]
             last = Hop(first.from_url, href, first.kind, first.depth, first.first_seen_at)
-            path = (*path_from_seed(self._reader, first.from_page_id), last)
-        known = self._reader.one("SELECT pages_known FROM origin WHERE origin = ?", (origin,))
-        return UrlStanding(
-            schedule,
-            page,
-            named_by,
-            path,
-            attempts_of_page(self._reader, key, page.page_id if page else None, _ATTEMPTS_TOLD),
-            known[0] if known else 0,
-            tuple(each.job for each in pages if page is None or each.job != page.job),
-        )
+            path = (*path_from_seed(reader, first.from_page_id), last)
+        known = reader.one("SELECT pages_known FROM origin WHERE origin = ?", (origin,))
+        attempts = reader.records(ATTEMPT, _ATTEMPTS_OF_PAGE, (key, page and page.page_id, _ATTEMPTS_TOLD))
+        schedule = reader.record(Schedule, _SCHEDULE) or Schedule()
+        others = tuple(each.job for each in pages if page is None or each.job != page.job)
+        return UrlStanding(schedule, page, named_by, path, attempts, known[0] if known else 0, others)
