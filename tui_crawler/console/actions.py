@@ -248,7 +248,7 @@ ACTIONS: tuple[Action, ...] = (
         "Write a new entry of the rules, as the configuration does; drafted, not applied", _RULES, _WRITE_RULES,
         word="rule", footer=20),
     _crawl("rule.edit", "E", "edit", "Edit the rules as text, from the selected entry on; drafted, not applied",
-        _RULES | _DRAFT, _WRITE_ENTRY, word="edit", footer=21),
+        _RULES | _DRAFT, (Need.rules, Need.entry), word="edit", footer=21),
     _crawl("rule.delete", "D", "delete", "Draft the rules without the selected entry; ✎: take it off the list", _RULES,
         _WRITE_ENTRY, word="delete", footer=21),
     _crawl("rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
