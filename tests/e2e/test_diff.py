@@ -189,7 +189,7 @@ def test_replayed_to_any_attempt_the_tables_are_what_the_fold_of_the_log_says(
     database, before = crawls[which], crawls[which].read_bytes()
     with closing(Reports(database)) as reports, reports.replay_log() as log:
         sessions, origins = sessions_of(log), list(log.origins())
-        runs = [log.run(one).requests for one in (1, 2)]  # type: ignore[union-attr]  # both are there
+        runs = [log.runs()[one][1] for one in (1, 2)]
         folds = {
             name: (OriginReplay(name, False, 2, sessions, [], log.changes(one), []), list(log.attempts(one, 2)))
             for one, name in origins

@@ -54,12 +54,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         return root.parse_args(asked) if asked else _console_parser().parse_args(words)
     if word not in commands.names:
         root.check_options(words[: words.index(word)])
-        raise UsageProblem(
-            f"unknown command {word!r}{did_you_mean(word, commands.names)}",
-            hint=f"tui-crawler crawl {word} crawls it"
-            if "://" in word
-            else "a configuration file ends in .yaml or exists; see tui-crawler --help",
-        )
+        hint = "a configuration file ends in .yaml or exists; see tui-crawler --help"
+        hint = f"tui-crawler crawl {word} crawls it" if "://" in word else hint
+        raise UsageProblem(f"unknown command {word!r}{did_you_mean(word, commands.names)}", hint=hint)
     return root.parse_args(words)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from itertools import chain, count
 from pathlib import Path
 
 from tui_crawler.config.load import config_from_seeds, load_config
@@ -71,10 +72,8 @@ class Folder:
     def config_for(self, step: first_step.FromSeeds) -> tuple[Config, Path]:
         """The configuration of these seeds, and a new database of this folder. Raises ConfigErrors."""
         stem = file_stem(normalise(step.urls[0]), with_port=False)
-        number, database = 1, self._path / f"{stem}.db"
-        while database.exists():
-            number += 1
-            database = self._path / f"{stem}-{number}.db"
+        names = chain((f"{stem}.db",), (f"{stem}-{number}.db" for number in count(2)))
+        database = next(path for name in names if not (path := self._path / name).exists())
         own = {"user_agent": step.user_agent} if step.user_agent else {}
         return config_from_seeds(step.urls, database, name=database.stem, overrides=own), database
 

@@ -171,11 +171,8 @@ class FirstSeedsScreen(StepDialog, AddScreen):
         self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
 
     def step(self) -> first_step.FirstStep | None:
-        return (
-            first_step.FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip())
-            if self.seeds.urls
-            else None
-        )
+        who = self.query_one("#who", Input).value.strip()
+        return first_step.FromSeeds(self.seeds.urls, who) if self.seeds.urls else None
 
     def action_add(self) -> None:
         self.begin()
@@ -279,11 +276,6 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
         Binding("t", "app.next_theme", "Theme", show=False),
     ]
 
-    def __init__(self, folder: str) -> None:
-        """`folder` is where one is (raw)."""
-        super().__init__()
-        self._folder = folder
-
     def compose(self) -> ComposeResult:
         with Vertical(id="welcome"):
             with Horizontal(id="welcome-head"):
@@ -300,17 +292,14 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
             await super().on_event(event)
 
     def on_mount(self) -> None:
+        app = cast("WelcomeApp", self.app)
+        words = Styled("polite web crawling, seen from your terminal", "muted")
+        folder = Styled("folder ", "faint"), Styled(safe(app.threshold.folder), "accent")
         self.query_one("#welcome-art", Lines).show(ART)
         self.query_one("#welcome-art").styles.width = ART_WIDTH
-        self.query_one("#welcome-name", Lines).show(
-            [
-                Styled("tui-crawler", "strong bold"),
-                Styled("polite web crawling, seen from your terminal", "muted"),
-                (Styled("folder ", "faint"), Styled(safe(self._folder), "accent")),
-            ]
-        )
+        self.query_one("#welcome-name", Lines).show([Styled("tui-crawler", "strong bold"), words, folder])
         self.query_one("#welcome-keys", Lines).show([Styled("↑ ↓ and enter, the key, or a click  ·  t theme", "faint")])
-        self.show_found(cast("WelcomeApp", self.app).found)
+        self.show_found(app.found)
         self.on_resize()
 
     def on_resize(self) -> None:
@@ -362,7 +351,7 @@ class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
         return first_step.Cancelled(_CRASHED) if answer is None else answer
 
     def get_default_screen(self) -> Screen[None]:
-        return WelcomeScreen(self.threshold.folder)
+        return WelcomeScreen()
 
     def on_mount(self) -> None:
         if not self.is_headless:
