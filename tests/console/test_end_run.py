@@ -12,8 +12,7 @@ from tui_crawler.domain.records.command import StopOrigins
 
 
 async def type_end(held: Stage) -> None:
-    await held.type(":end")
-    await held.press("enter", rounds=0)
+    await held.enter(":end", rounds=0)
     await held.quiet()
 
 
@@ -56,14 +55,14 @@ async def test_where_nobody_crawls_there_is_nothing_to_end() -> None:
     over = replace(run_view(), live=False, finished_at=NOW, finish_reason="exhausted")
     async with stage((120, 40), reports=FakeReports(newest_run=over)) as held:
         await type_end(held)
-        assert held.app.notices[-1].text == "end run: no run is at work"
+        assert held.told == "end run: no run is at work"
         assert held.app.screen is held.app.console_screen
 
 
 async def test_a_console_that_only_watches_ends_nothing() -> None:
     async with stage((120, 40), readonly=True) as held:
         await type_end(held)
-        assert held.app.notices[-1].text == "end run: this console only watches"
+        assert held.told == "end run: this console only watches"
 
 
 async def test_the_help_sheet_and_the_question_before_leaving_say_how_to_end_it() -> None:

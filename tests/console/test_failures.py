@@ -448,7 +448,7 @@ async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
     async with stage((140, 40), keys="2 enter") as held:
         await held.act("r", rounds=0)
         await held.press("z")
-        told = held.app.notices[-1].text
+        told = held.told
         assert told.startswith("undo: the last action, retry https://")
         assert told.endswith(", cannot be undone")
 

@@ -27,6 +27,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.records.page_view import ExitCountView
 from tui_crawler.domain.records.view import TotalsView
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
@@ -118,7 +119,8 @@ def test_a_part_is_left_out_only_where_it_has_no_room(
 ) -> None:
     sides = tuple([chip(f"{chr(97 + at)}" * size, str(side), priority) for at, (size, priority) in enumerate(of)]
                   for side, of in enumerate((left, right)))  # fmt: skip
-    kept = [part for side in fit_chips(*sides, width) for part in side if part.text.strip()]
+    line = fit_chips(*sides, width)
+    kept = [one for one in (*line.left, *line.right) if isinstance(one, Styled) and one.text.strip()]
     used = sum(len(part.text) for part in kept) + 2 * max(0, len(kept) - 1)
     there = {(part.role, part.text) for part in kept}
 

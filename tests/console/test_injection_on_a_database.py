@@ -107,8 +107,7 @@ async def tour(held: Stage) -> None:
         for key in keys:
             await held.press(key, rounds=1)
             assert_clean(held, PAYLOAD)
-    screen = held.app.console_screen
-    assert screen is not None
+    screen = held.on_top
     for view in ("v_page", "v_origin", "v_attempt"):
         screen.console.do("sql.open", f"SELECT * FROM {view}")
         await held.worked("sql")

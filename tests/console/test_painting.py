@@ -18,13 +18,13 @@ from textual.strip import Strip
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import stage
+from tui_crawler import wiring
 from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.poll_loop import PollTimer
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.paint import TablePainter
-from tui_crawler.wiring import open_console
 from tui_crawler.wiring.launch import Launch
 
 pytestmark = pytest.mark.usefixtures("painted_at_once")
@@ -43,7 +43,7 @@ def test_frames_may_follow_one_another_sooner_unless_the_environment_says_otherw
     monkeypatch.setenv("TEXTUAL_FPS", own) if own else monkeypatch.delenv("TEXTUAL_FPS", raising=False)
     monkeypatch.setattr("tui_crawler.wiring.console.open_console", opened)
     try:
-        assert open_console(None, tmp_path / "crawl.db", True, Launch()) == 7
+        assert wiring.open_console(None, tmp_path / "crawl.db", True, Launch()) == 7
     finally:
         gc.enable()
         os.environ.pop("TEXTUAL_FPS", None)

@@ -18,14 +18,12 @@ from tui_crawler.domain.rules.exclusion import Exclusion
 async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() -> None:
     async with rules_stage() as held:
         await held.press("X", "enter", "X", rounds=1)  # an empty line asks nothing
-        await held.type("hots: a.example")
-        await held.press("enter", rounds=1)
+        await held.enter("hots: a.example")
         assert "unknown key; did you mean host?" in held.text()
         box = held.app.screen.query_one(Input)
         assert (box.value, box.has_focus) == ("hots: a.example", True)
         box.value = ""
-        await held.type("domain: example.com, reason: they asked")
-        await held.press("enter", rounds=1)
+        await held.enter("domain: example.com, reason: they asked")
         await asked(held)
         assert "Exclude domain example.com?" in held.text()
         await held.press("n")

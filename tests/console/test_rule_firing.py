@@ -256,8 +256,7 @@ async def test_what_if_also_asks_the_open_draft() -> None:
         await counted(held)
         assert editor(held).session.drafted is not None
         await held.press("i", rounds=0)
-        await held.type(f"{WWW}/products/7")
-        await held.press("enter", rounds=3)
+        await held.enter(f"{WWW}/products/7", rounds=3)
         assert isinstance(held.app.screen, WhyScreen)
         text = held.app.screen.query_one("#why-standing", Lines).text
         assert "With the draft of the rules" in text
@@ -271,8 +270,7 @@ async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> 
     async with rules_stage("E") as held:
         await held.press("escape", rounds=1)
         await held.press("i", rounds=0)
-        await held.type(f"{WWW}/products/7")
-        await held.press("enter", rounds=3)
+        await held.enter(f"{WWW}/products/7", rounds=3)
         assert "With the draft" not in held.app.screen.query_one("#why-standing", Lines).text
 
 

@@ -208,8 +208,7 @@ async def test_an_exclusion_is_put_on_the_list_from_inside_a_draft_which_stays()
 async def test_who_enters_an_exclusion_before_it_is_counted_is_asked_when_it_is() -> None:
     rules = FakeRules(gate=threading.Event())
     async with rules_stage("X", rules=rules) as held:
-        await held.type("host: a.example")
-        await held.press("enter", rounds=1)
+        await held.enter("host: a.example")
         assert "◷ counting what it would block…" in held.text()
         assert line(held) == ("exclude", "host: a.example")
         await held.type("s")  # another key: what was entered is not asked for
@@ -224,7 +223,6 @@ async def test_who_enters_an_exclusion_before_it_is_counted_is_asked_when_it_is(
 
 async def test_an_exclusion_whose_impact_cannot_be_counted_is_asked_about_all_the_same() -> None:
     async with rules_stage("X", rules=FakeRules(failure="disk gone")) as held:
-        await held.type("host: a.example")
-        await held.press("enter", rounds=1)
+        await held.enter("host: a.example")
         await asked(held)
         assert "disk gone" in held.text()

@@ -172,8 +172,7 @@ class TestDraft:
             await held.press("A")
             assert isinstance(held.app.screen, TypeCountScreen)
             assert "It blocks 1 501 URLs of 1 542 that are known" in held.text()
-            await held.type("150")
-            await held.press("enter")
+            await held.enter("150")
             assert "That is not 1 501" in held.text()
             assert held.journal.sent == []
             held.app.screen.query_one(Input).value = "1 501"
@@ -269,8 +268,7 @@ class TestFromSelection:
     async def test_a_rule_is_drafted_from_failed_pages(self) -> None:
         async with stage((160, 40)) as held:
             await held.press("2", "tab", rounds=3)
-            screen = held.app.console_screen
-            assert screen is not None
+            screen = held.on_top
             (url,) = screen.situation().urls
             await held.press("m", rounds=3)
             await counted(held)

@@ -198,8 +198,7 @@ async def test_the_exclusion_list_is_extended_and_shortened_and_both_are_undone(
 
         await seen(held)
         await held.press("X", rounds=1)
-        await held.type(f"host: {B_HOST}")
-        await held.press("enter", rounds=1)
+        await held.enter(f"host: {B_HOST}")
         assert "is on the exclusion list already" in held.text()
         await held.press("escape", "G", "D", rounds=1)
         assert isinstance(held.app.screen, ConfirmScreen)

@@ -195,8 +195,7 @@ async def show(held: Stage, size: tuple[int, int], look: str, *, reads: bool = F
     held.clock.wall = NOW
     if reads:
         await held.settle(1, move_ms=0)
-    screen = held.app.console_screen
-    assert screen is not None
+    screen = held.on_top
     screen.tick()
     held.app.show_header(screen)
     await held.quiet()

@@ -50,12 +50,12 @@ async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_sta
     async with stage(successor=FakeHost) as held:
         assert "goes on here" not in held.text()
         await held.press("Y")
-        assert held.app.notices[-1].text.startswith("take over: process ")
+        assert held.told.startswith("take over: process ")
         assert held.app.hosting.host is None
     async with stage(reports=FakeReports(newest_run=BROKEN_OFF), readonly=True) as held:
         assert "a console that is started anew goes on" in held.text()
         await held.press("Y")
-        assert "this console only watches" in held.app.notices[-1].text
+        assert "this console only watches" in held.told
 
 
 async def test_an_engine_that_has_no_run_yet_does_not_run_though_another_one_does() -> None:
@@ -95,6 +95,6 @@ async def test_what_cannot_be_started_says_why(configured: bool) -> None:
 
     async with stage(reports=FakeReports(newest_run=BROKEN_OFF), successor=refuse) as held:
         await held.press("Y")
-        said = held.app.notices[-1].text
+        said = held.told
         assert ("cannot be started here: some.db is damaged" if configured else "keeps no configuration") in said
         assert "○ resting" in held.text()

@@ -34,12 +34,6 @@ def test_an_empty_table_has_no_cursor() -> None:
     assert made.remove(["x"]) == 0
 
 
-def test_the_cursor_stays_on_its_key_in_a_new_order() -> None:
-    made = table("abcd", 1)
-    made.replace(rows("dcxba"), "pin", False)
-    assert (made.cursor_key, made.cursor_index) == ("b", 3)
-
-
 def test_the_cursor_of_a_lost_key_goes_to_the_same_index_or_the_last_row() -> None:
     made = table("abcd", 1)
     made.replace(rows("acd"), "pin", False)
@@ -120,17 +114,6 @@ def test_removal_takes_marks_also_of_rows_outside_the_window() -> None:
     made.replace(rows("xyz"), "pin", keep_marks=True)
     assert made.remove(["a", "b"]) == 0
     assert made.marks == {"c"}
-
-
-def test_marks_of_lost_rows_go_unless_the_rows_are_a_window() -> None:
-    made = table("abc")
-    made.mark_all()
-    made.replace(rows("bcd"), "pin", True)
-    assert made.marks == {"a", "b", "c"}
-    made.replace(rows("cd"), "pin", False)
-    assert made.marks == {"c"}
-    made.remove(["c"])
-    assert made.marks == set()
 
 
 @given(KEYS, KEYS, st.integers(0, 12))

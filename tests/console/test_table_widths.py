@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import stage
@@ -74,12 +76,22 @@ def test_hostile_cells_are_as_wide_as_they_are_shown() -> None:
 class TableApp(App[None]):
     """One table."""
 
-    def __init__(self, columns: Sequence[AnyColumn] = COLUMNS) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.table = CrawlTable(Relation[Row](tuple(columns), key=lambda row: row.key))
+        self.table = CrawlTable(Relation[Row](COLUMNS, key=lambda row: row.key))
 
     def compose(self) -> ComposeResult:
         yield self.table
+
+
+@asynccontextmanager
+async def shown_table(rows: Sequence[Row], width: int = 80) -> AsyncIterator[tuple[CrawlTable, Pilot[None]]]:
+    """A table on a screen, with its rows."""
+    app = TableApp()
+    async with app.run_test(size=(width, 8)) as pilot:
+        app.table.set_rows(rows)
+        await pilot.pause()
+        yield app.table, pilot
 
 
 def lines(table: CrawlTable) -> list[str]:
@@ -87,21 +99,18 @@ def lines(table: CrawlTable) -> list[str]:
 
 
 async def test_a_row_that_grows_out_of_its_column_widens_it_on_all_lines() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 8)) as pilot:
-        app.table.set_rows([row(1), row(2)])
+    async with shown_table([row(1), row(2)]) as (table, pilot):
+        assert lines(table)[1] == "▸ ✓ file_ingested  /a             1"
+        table.update_row(row(2, "/a-longer-one", exit_name="✗ server_internal_error", short="✗ server"))
         await pilot.pause()
-        assert lines(app.table)[1] == "▸ ✓ file_ingested  /a             1"
-        app.table.update_row(row(2, "/a-longer-one", exit_name="✗ server_internal_error", short="✗ server"))
-        await pilot.pause()
-        assert lines(app.table)[:3] == [
+        assert lines(table)[:3] == [
             "  EXIT                     URL                 COUNT",
             "▸ ✓ file_ingested          /a                      1",
             "  ✗ server_internal_error  /a-longer-one           2",
         ]
-        app.table.update_row(row(2))
+        table.update_row(row(2))
         await pilot.pause()
-        assert lines(app.table)[0].endswith("                 COUNT"), "it does not shrink again"
+        assert lines(table)[0].endswith("                 COUNT"), "it does not shrink again"
 
 
 async def test_a_row_that_fits_makes_no_other_layout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,56 +120,44 @@ async def test_a_row_that_fits_makes_no_other_layout(monkeypatch: pytest.MonkeyP
         made.append(arrange(columns, width, seen))
         return made[-1]
 
-    app = TableApp()
-    async with app.run_test(size=(80, 8)) as pilot:
-        app.table.set_rows([row(number, "/some/where") for number in range(10, 100)])
-        await pilot.pause()
-        painter = app.table._painter
+    async with shown_table([row(number, "/some/where") for number in range(10, 100)]) as (table, pilot):
+        painter = table._painter
         monkeypatch.setattr(table_view, "arrange", note)
         for number in range(10, 15):
-            app.table.update_row(row(number, f"/{number}"))
-        app.table.set_rows([row(number, "/elsewhere") for number in range(13, 100)])
+            table.update_row(row(number, f"/{number}"))
+        table.set_rows([row(number, "/elsewhere") for number in range(13, 100)])
         await pilot.press("j", "j", "G")
         assert not made
-        assert app.table._painter is painter
+        assert table._painter is painter
 
 
 async def test_rows_out_of_view_do_not_count_until_they_come_into_view() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 8)) as pilot:
-        app.table.set_rows([row(number, "/" + "x" * number) for number in range(40)])
-        await pilot.pause()
-        assert "x" * 30 not in "".join(lines(app.table))
-        before = lines(app.table)[0]
+    async with shown_table([row(number, "/" + "x" * number) for number in range(40)]) as (table, pilot):
+        assert "x" * 30 not in "".join(lines(table))
+        before = lines(table)[0]
         await pilot.press("G")
-        assert "x" * 39 in "".join(lines(app.table))
-        assert len(lines(app.table)[0]) > len(before)
+        assert "x" * 39 in "".join(lines(table))
+        assert len(lines(table)[0]) > len(before)
 
 
 async def test_other_columns_begin_anew_and_the_same_do_not() -> None:
-    app = TableApp()
-    async with app.run_test(size=(80, 8)) as pilot:
-        app.table.set_rows([row(1, "/a-rather-long-one")])
+    async with shown_table([row(1, "/a-rather-long-one")]) as (table, pilot):
+        wide = lines(table)[0]
+        table.set_rows([row(1)])
+        table.set_columns(COLUMNS)
         await pilot.pause()
-        wide = lines(app.table)[0]
-        app.table.set_rows([row(1)])
-        app.table.set_columns(COLUMNS)
+        assert lines(table)[0] == wide
+        table.set_columns([*COLUMNS[:2], replace(COLUMNS[2], title="OTHER")])
         await pilot.pause()
-        assert lines(app.table)[0] == wide
-        app.table.set_columns([*COLUMNS[:2], replace(COLUMNS[2], title="OTHER")])
-        await pilot.pause()
-        assert len(lines(app.table)[0]) < len(wide)
+        assert len(lines(table)[0]) < len(wide)
 
 
 async def test_one_name_that_does_not_fit_makes_all_stand_in_their_short_form() -> None:
-    app = TableApp()
-    async with app.run_test(size=(50, 8)) as pilot:
-        app.table.set_rows([row(1), row(2, "/a-rather-long-one/and/more")])
+    async with shown_table([row(1), row(2, "/a-rather-long-one/and/more")], 50) as (table, pilot):
+        assert "file_ingested" in lines(table)[1]
+        table.update_row(row(2, exit_name="✗ server_internal_error", short="✗ server"))
         await pilot.pause()
-        assert "file_ingested" in lines(app.table)[1]
-        app.table.update_row(row(2, exit_name="✗ server_internal_error", short="✗ server"))
-        await pilot.pause()
-        assert [line[1:].split(" /")[0] for line in lines(app.table)[1:3]] == ["✓ ingested", "✗ server  "]
+        assert [line[1:].split(" /")[0] for line in lines(table)[1:3]] == ["✓ ingested", "✗ server  "]
 
 
 async def test_origins_of_the_overview_hold_still_while_their_numbers_change() -> None:

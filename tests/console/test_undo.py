@@ -47,7 +47,7 @@ async def do(held: Stage, intent: Intent) -> None:
 async def press_z(held: Stage) -> str:
     await held.press("z", rounds=0)
     await held.quiet()
-    return held.app.notices[-1].text
+    return held.told
 
 
 async def test_z_says_that_the_last_action_cannot_be_undone_and_undoes_an_older_one_only_when_pressed_again() -> None:

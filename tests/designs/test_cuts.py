@@ -17,7 +17,7 @@ from tui_crawler.cli.run_watch import event_line
 from tui_crawler.console.logs.attempts import note
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.url.rows import TRIES, content_lines, page_lines, tries_of
-from tui_crawler.engine import turns
+from tui_crawler.domain.crawl import outcome
 from tui_crawler.storage.reports import coverage as coverage_reports
 
 BOUNDS = "reading: {max_links: 3, max_input_bytes: 1KiB, max_sitemap_urls: 2}"
@@ -117,13 +117,13 @@ def test_a_long_list_is_judged_off_the_event_loop_and_is_whole(
     crawl: Crawling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged_in: list[bool] = []
-    queue_of = turns.queue_of
+    queue_of = outcome.queue_of
 
     def watched(*arguments):  # type: ignore[no-untyped-def]
         judged_in.append(threading.current_thread() is threading.main_thread())
         return queue_of(*arguments)
 
-    monkeypatch.setattr(turns, "queue_of", watched)
+    monkeypatch.setattr(outcome, "queue_of", watched)
     site = crawl.site()
     site.file("/map.xml", urlset(*(site.url(f"/{n}") for n in range(2_500))), "text/xml")
     site.robots(f"User-agent: *\nSitemap: {site.url('/map.xml')}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import tui_crawler
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.help import help_entries
+from tui_crawler.console.keymap import KeyMap
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.records.status_words import FinishReason, RunReason
 
@@ -32,5 +33,5 @@ def test_figures_that_are_easily_mistaken_for_each_other_are_told_apart():
 
 
 def test_the_help_sheet_tells_them_apart_too():
-    told = {entry.key for entry in help_entries(Situation(Where.overview), None)}
+    told = {entry.key for entry in help_entries(Situation(Where.overview), KeyMap())}
     assert {"word todo", "word pending", "word turn", "word problem"} <= told

@@ -32,6 +32,11 @@ class KeyMap:
     own: frozenset[str] = frozenset()
     problems: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def changed(self) -> frozenset[str]:
+        """The actions whose keys the operator wrote, and wrote otherwise than they are anyway."""
+        return self.own & self.keys.keys()
+
     def for_textual(self) -> dict[str, str]:
         """The same for `App.set_keymap`, which cannot take a key away: such an action gets a key that nobody has."""
         return {name: keys or "no-key" for name, keys in self.keys.items()}

@@ -15,16 +15,8 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
     from tui_crawler.domain.history.coverage import Coverage
     from tui_crawler.domain.history.explanation import Explanation
     from tui_crawler.domain.records.command import ActionResult, Command
-    from tui_crawler.domain.records.operator_view import (
-        ActionView,
-        QueryAnswer,
-    )
-    from tui_crawler.domain.records.page_view import (
-        ExitCountView,
-        OriginHistory,
-        RefusedView,
-        TodoView,
-    )
+    from tui_crawler.domain.records.operator_view import ActionView, QueryAnswer
+    from tui_crawler.domain.records.page_view import ExitCountView, OriginHistory, RefusedView, TodoView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.rules.exclusion import Exclusion
     from tui_crawler.domain.rules.preview import Preview

@@ -62,12 +62,9 @@ def foresee(
 ) -> rulesets.RuleEstimate | None:
     """What the edit does to the pages that are refused now. None where it cannot be made, or they cannot be read: its
     transaction says why, or judges them itself. Blocking; any thread may call it."""
-    with contextlib.suppress(ValueError, StorageFailure, *DATABASE_ERRORS):
-        database = connect_readonly(path, settings)
-        try:
-            return rulesets.foresee(Transaction(connection_of(database), Texts(database), 0), claim, command)
-        finally:
-            database.close()
+    passing = (ValueError, StorageFailure, *DATABASE_ERRORS)
+    with contextlib.suppress(*passing), contextlib.closing(connect_readonly(path, settings)) as database:
+        return rulesets.foresee(Transaction(connection_of(database), Texts(database), 0), claim, command)
     return None
 
 

@@ -10,6 +10,7 @@ from textual.binding import Binding
 from tui_crawler.console.action import Action, Situation, Topic, Where, why_not
 from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
+from tui_crawler.console.keymap import KeyMap
 from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.text.cells import Cell, Styled
@@ -70,6 +71,7 @@ class HelpScreen(SearchDialog):
 
     def __init__(self, situation: Situation, keymap: KeyMap | None) -> None:
         """`keymap` None: all keys are those of the table of actions."""
+        keymap = keymap or KeyMap()
         where, entries = situation.where, help_entries(situation, keymap)
         hint, notes = "part of a key, a word, an id", _notes(where, keymap)
         super().__init__(f"Keys · {where.value}", hint, _LINES, entries, notes)
@@ -81,10 +83,9 @@ class HelpScreen(SearchDialog):
             self.console.tell("no", entry.refusal, "muted")
 
 
-def help_entries(situation: Situation, keymap: KeyMap | None) -> list[SearchEntry]:
+def help_entries(situation: Situation, keymap: KeyMap) -> list[SearchEntry]:
     """The lines of the help sheet, in the order of the groups."""
-    names = KeyNames(keymap.keys if keymap is not None else None)
-    own = _changed(keymap)
+    names, own = KeyNames(keymap.keys), keymap.changed
     entries: list[SearchEntry] = []
     for group in Topic:
         entries += _heading(group.value, first=not entries)
@@ -95,22 +96,11 @@ def help_entries(situation: Situation, keymap: KeyMap | None) -> list[SearchEntr
         ]
         if group is Topic.move:
             entries += [_table_entry(one, names, changed=one.id in own) for one in TABLE_BINDINGS]
-    return [*entries, *_problem_entries(keymap), *_legend_entries()]
-
-
-def _changed(keymap: KeyMap | None) -> frozenset[str]:
-    """The actions whose keys the operator wrote, and wrote otherwise than they are anyway."""
-    return keymap.own & keymap.keys.keys() if keymap is not None else frozenset()
-
-
-def _problem_entries(keymap: KeyMap | None) -> list[SearchEntry]:
-    if keymap is None or not keymap.problems:
-        return []
-    entries = _heading("Problems in keymap")
+    entries += _heading("Problems in keymap") if keymap.problems else []
     for number, (name, words) in enumerate(keymap.problems):
         cells = _cells(Styled("⚠", "warning"), Styled(name, "strong"), Styled(words, "warning"))
         entries.append(SearchEntry(f"problem {number}", cells, f"problem {name} {words}", possible=False, text=words))
-    return entries
+    return [*entries, *_legend_entries()]
 
 
 def _legend_entries() -> list[SearchEntry]:
@@ -182,7 +172,7 @@ def _key_words(keys: Sequence[str], *, changed: bool) -> str:
     return f"✎ {words}" if changed else words
 
 
-def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
+def _notes(where: Where, keymap: KeyMap) -> list[Line]:
     marks = [[(word, state_mark(word)) for word in states] for states in _LEGEND]
     legend = [
         Flow(tuple((Styled(mark.glyph, mark.role), Styled(f" {word}", "muted")) for word, mark in states))
@@ -190,8 +180,8 @@ def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
     ]
     signs = Flow(tuple((Styled(sign, "accent"), Styled(f" {word}", "muted")) for sign, word in _SIGNS))
     below: list[Styled] = [Styled("f1", "accent"), Styled(" explains the pane", "muted")]
-    if changed := _changed(keymap):
-        below.append(Styled(f"   changed keys: ✎ {len(changed)}", "accent"))
-    if keymap is not None and keymap.problems:
+    if keymap.changed:
+        below.append(Styled(f"   changed keys: ✎ {len(keymap.changed)}", "accent"))
+    if keymap.problems:
         below.append(Styled(f"   ⚠ {plural(len(keymap.problems), 'problem')} in keymap", "warning"))
     return [Paragraph(where.about), *legend, signs, tuple(below)]

@@ -92,12 +92,10 @@ class QuitScreen(Dialog):
         """Shows how much is left; `detaching`: and that the crawl will go on by itself."""
         if detaching:
             self._tell_detaching("q again: cancel the requests now")
-        if forced:
-            words = f"Cancelling {plural(in_flight, 'request')}…" if in_flight else "Writing the last results…"
-        elif in_flight:
-            words = f"Finishing {plural(in_flight, 'request')}… {seconds(remaining_ms)}"
-        else:
-            words = "Writing the last results…"
+        words = "Writing the last results…"
+        if in_flight:
+            requests = plural(in_flight, "request")
+            words = f"Cancelling {requests}…" if forced else f"Finishing {requests}… {seconds(remaining_ms)}"
         gauge = bar(remaining_ms / whole_ms, _BAR, track="░") if whole_ms else ""
         self.query_one("#countdown", Static).update(Content(f"{words}\n{gauge}"))
 

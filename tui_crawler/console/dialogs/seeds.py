@@ -56,17 +56,12 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
 
 def seeds_lines(seeds: Seeds) -> list[Line]:
     """What would be added, and what not and why."""
-    words = f"{plural(len(seeds.urls), 'seed')} of {plural(len(seeds.origins), 'origin')}"
-    if not seeds.urls:
-        words = "no seed yet"
-    notes = []
-    if seeds.new_origins:
-        notes.append(plural(len(seeds.new_origins), "new origin"))
-    if seeds.repeated:
-        notes.append(f"{seeds.repeated} repeated")
-    lines: list[Line] = [
-        (Styled(words, "ok" if seeds.urls else "muted"), Styled(f"  {', '.join(notes)}" if notes else "", "muted"))
-    ]
+    words, role = "no seed yet", "muted"
+    if seeds.urls:
+        words, role = f"{plural(len(seeds.urls), 'seed')} of {plural(len(seeds.origins), 'origin')}", "ok"
+    new = plural(len(seeds.new_origins), "new origin") if seeds.new_origins else ""
+    notes = ", ".join(filter(None, (new, f"{seeds.repeated} repeated" if seeds.repeated else "")))
+    lines: list[Line] = [(Styled(words, role), Styled(f"  {notes}" if notes else "", "muted"))]
     if words := scheme_words(seeds.schemes):
         lines.append(Styled(words, "muted"))
     lines += [

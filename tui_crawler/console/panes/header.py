@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.records.view import RunView, TotalsView
 
 
+_GAP = 2
+"""Cells between pieces."""
 COMPACT = 4
 """The widest number that `format.compact` gives, in cells."""
 
@@ -70,20 +72,18 @@ def pair(label: str, value: Styled, priority: int = 0, width: int = 0, short: st
     return Chip((Styled(f"{label} ", "muted", short=f"{short} " if short else ""), filled), priority)
 
 
-def fit_chips(
-    left: Sequence[Chip], right: Sequence[Chip], width: int, gap: int = 2
-) -> tuple[tuple[Styled, ...], tuple[Styled, ...]]:
-    """The pieces of both sides of a bar that fit in `width` cells, separated by `gap` spaces: one that has no room is
+def fit_chips(left: Sequence[Chip], right: Sequence[Chip], width: int) -> Split:
+    """The pieces of both sides of a bar that fit in `width` cells, with a gap between them: one that has no room is
     left out, those after it in priority are not. What room is left goes to whole words in place of short ones."""
     sides = (left, right)
     ranked = sorted((one.priority, side, index) for side in (0, 1) for index, one in enumerate(sides[side]))
     kept: dict[tuple[int, int], Chip] = {}
-    room = width + gap
+    room = width + _GAP
     for priority, side, index in ranked:
         one = sides[side][index].shortened
-        if one.width + gap <= room or not priority:
+        if one.width + _GAP <= room or not priority:
             kept[side, index] = one
-            room -= one.width + gap
+            room -= one.width + _GAP
     for place, one in kept.items():
         whole = sides[place[0]][place[1]]
         if whole.width - one.width <= room:
@@ -91,8 +91,8 @@ def fit_chips(
             room -= whole.width - one.width
     shown: tuple[list[Styled], list[Styled]] = [], []
     for (side, _), one in sorted(kept.items(), key=itemgetter(0)):
-        shown[side].extend((*((Styled(" " * gap),) if shown[side] else ()), *one.parts))
-    return tuple(shown[0]), tuple(shown[1])
+        shown[side].extend((*((Styled(" " * _GAP),) if shown[side] else ()), *one.parts))
+    return Split(tuple(shown[0]), tuple(shown[1]))
 
 
 _LINE, _SHORT_LINE = 24, 12
@@ -164,10 +164,10 @@ def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
     """The header in `width` cells: two lines if `tall`, else one with what matters most."""
     if tall:
         sides = (_who(state), _pace(state)), (_health(state), _refresh(state, watching=""))
-        return [Split(*fit_chips(left, right, width)) for left, right in sides]
+        return [fit_chips(left, right, width) for left, right in sides]
     broken, mark = state.broken, state.engine
     engine = chip(mark.label if broken else mark.glyph, mark.role, 0 if broken else 15)
-    return [Split(*fit_chips([engine, *_who(state, _SHORTEST_NAME)], [*_pace(state), *_refresh(state)], width))]
+    return [fit_chips([engine, *_who(state, _SHORTEST_NAME)], [*_pace(state), *_refresh(state)], width)]
 
 
 def share(totals: TotalsView) -> Mapping[Group, int]:

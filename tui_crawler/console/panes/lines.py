@@ -104,6 +104,11 @@ class Lines(ScrollView):
         segments = [Segment(text, base + self._style(role)) for text, role in self._row(index)]
         return Strip(segments).adjust_cell_length(width, base)
 
+    def _lay_out(self, width: int) -> int:
+        """Lay out the lines in a width; return how many rows they take."""
+        self._laid_out = [pieces for line in self._source for pieces in lay_out_line(line, width)]
+        return len(self._laid_out)
+
     def _row(self, index: int) -> list[Piece]:
         return self._laid_out[index]
 
@@ -112,10 +117,9 @@ class Lines(ScrollView):
         if width == self._width or width <= 0:
             return
         self._width = width
-        self._laid_out = [pieces for line in self._source for pieces in lay_out_line(line, width)]
-        self._row_count = len(self._laid_out)
+        self._row_count = self._lay_out(width)
         if self.is_mounted:
-            reach_over(self, len(self._laid_out))
+            reach_over(self, self._row_count)
             self._measure()  # a scroll bar that comes or goes leaves another width: also for the line being painted
 
     def _style(self, role: str) -> Style:
@@ -212,10 +216,5 @@ class LongLines(Lines):
     def _row(self, index: int) -> list[Piece]:
         return next(iter(lay_out_line(self._source[index], self._width)), [])
 
-    def _measure(self) -> None:
-        width = self.scrollable_content_region.width
-        if width == self._width or width <= 0:
-            return
-        self._width, self._row_count = width, len(self._source)
-        if self.is_mounted:
-            reach_over(self, self._row_count)
+    def _lay_out(self, width: int) -> int:
+        return len(self._source)

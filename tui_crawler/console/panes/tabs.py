@@ -35,13 +35,13 @@ class TabBar(Lines, can_focus=False):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._tabs: tuple[Tab, ...] = ()
+        self._tabs: Sequence[Tab] = ()
         self._current = ""
-        self._zones: tuple[tuple[int, int, str], ...] = ()
+        self._zones: list[tuple[int, int, str]] = []
 
     def tell(self, tabs: Sequence[Tab], current: str) -> None:
         """Shows tabs; `current` is the action id of the one that is open."""
-        self._tabs, self._current = tuple(tabs), current
+        self._tabs, self._current = tabs, current
         self._arrange()
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -49,7 +49,7 @@ class TabBar(Lines, can_focus=False):
 
     def _arrange(self) -> None:
         parts: list[Styled] = []
-        zones, at = [], 0
+        self._zones, at = [], 0
         notes = sum(len(tab.note) + len(tab.name) + 7 for tab in self._tabs) <= self.size.width
         for tab in self._tabs:
             is_open = tab.action_id == self._current
@@ -61,16 +61,15 @@ class TabBar(Lines, can_focus=False):
                 Styled("  "),
             ]
             width = width_of(tuple(pieces))
-            zones.append((at, at + width, tab.action_id))
+            self._zones.append((at, at + width, tab.action_id))
             at += width
             parts += pieces
-        self._zones = tuple(zones)
         self.show([tuple(parts)])
 
     def places(self) -> list[tuple[str, Region]]:
         """The action id of each tab, and where it stands on the screen; nothing while the line is not shown."""
         x, y = self.content_region.offset
-        zones = self._zones if self.region.area else ()
+        zones = self._zones if self.region.area else []
         return [(action_id, Region(x + start, y, end - start, 1)) for start, end, action_id in zones]
 
     def on_click(self, event: events.Click) -> None:

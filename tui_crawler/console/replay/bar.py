@@ -10,7 +10,7 @@ from textual.geometry import Size
 from tui_crawler.console.action import Where
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.header import Chip, chip, fit_chips
-from tui_crawler.console.panes.line import Line, Split
+from tui_crawler.console.panes.line import Line
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import clock, count, date_time
 
@@ -49,7 +49,7 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> L
         *([chip(_OF_NOW[where], "warning", 5)] if where in _OF_NOW else []),
     ]
     bar = Chip((Styled("━" * place + "●" + "─" * (track - 1 - place), "muted"),), 6)
-    return Split(*fit_chips(left, [bar, Chip((mark,), 2), chip(f"{state.speed:g}x".rjust(5), "strong", 3)], width))
+    return fit_chips(left, [bar, Chip((mark,), 2), chip(f"{state.speed:g}x".rjust(5), "strong", 3)], width)
 
 
 class ReplayBar(Bar, can_focus=False):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -85,10 +86,7 @@ class KeyedApp(TerminalApp[ReturnType]):
         await self._act_on_kept()
 
     async def on_keyed_app_echo(self, message: Echo) -> None:
-        await self._heard(message.number)
-
-    async def _heard(self, number: int) -> None:
-        if number == self._echo:
+        if message.number == self._echo:
             self._echo = 0
             if self._patience is not None:
                 self._patience.stop()
@@ -96,11 +94,12 @@ class KeyedApp(TerminalApp[ReturnType]):
 
     def _await_echo(self, widget: Widget | None, screen: Screen[Any]) -> None:
         """Keys wait until all was heard that a widget of the screen on top has said."""
+        if widget is None or self.screen is not screen or not widget.is_attached:
+            return
         number = self._echoes + 1
-        there = widget is not None and self.screen is screen and widget.is_attached
-        if there and widget is not None and widget.post_message(self.Echo(number)):
+        if widget.post_message(self.Echo(number)):
             self._echoes = self._echo = number
-            self._patience = self.set_timer(LONGEST_ECHO_S, lambda: self._heard(number))
+            self._patience = self.set_timer(LONGEST_ECHO_S, partial(self.post_message, self.Echo(number)))
 
     async def _act_on_kept(self) -> None:
         while self._kept and not self.is_leaving:

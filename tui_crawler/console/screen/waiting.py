@@ -39,13 +39,11 @@ class WaitingScreen(ConsoleScreen):
     OPENS: ClassVar[frozenset[str]] = frozenset()
     """Actions that open something in which one types or goes on."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._postponed: tuple[str, str] | None = None
-        self._ticks = 0
-        self._entering = False
-        self.awaited: Ask[Any] | None = None
-        """What is read for a question that comes then: the keys after it are for that."""
+    _postponed: tuple[str, str] | None = None
+    _ticks = 0
+    _entering = False
+    awaited: Ask[Any] | None = None
+    """What is read for a question that comes then: the keys after it are for that."""
 
     @property
     @abstractmethod
@@ -171,9 +169,9 @@ class LiveFilterScreen(RowsScreen):
         """Narrows the rows; an empty text shows all."""
 
     def _open_line(self, label: str, text: str, hint: str) -> None:
-        use = EntryUse("filter", self._keep, self._filter, passing=True)
-        self.query_one(EntryLine).open(use, label, text, hint)
+        def keep(text: str) -> None:
+            self._filter(text)
+            self.focus_main()
 
-    def _keep(self, text: str) -> None:
-        self._filter(text)
-        self.focus_main()
+        use = EntryUse("filter", keep, self._filter, passing=True)
+        self.query_one(EntryLine).open(use, label, text, hint)

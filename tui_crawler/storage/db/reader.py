@@ -239,14 +239,11 @@ class Reader:
         A connection of its own: a query under way would keep all others on this one in the past, too.
         """
         try:
-            database = connect_readonly(self._path, self._settings)
-            try:
+            with contextlib.closing(connect_readonly(self._path, self._settings)) as database:
                 stop_when(database, self._stops)
                 with stopping(database, self._stops):
                     execute(database, dialect_of(database).begin_reading)
                     yield partial(stream, database)
-            finally:
-                database.close()
         except DATABASE_ERRORS as error:
             raise self._failure(error) from error
 
