@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
@@ -214,8 +215,8 @@ class ProgressDisplay:
 
 def terminal_size() -> os.terminal_size:
     """The size of the terminal on stdout; 80 × 24 when it tells none."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         size = os.get_terminal_size(sys.stdout.fileno())
-    except (OSError, ValueError):
-        return os.terminal_size((80, 24))
-    return size if size.columns and size.lines else os.terminal_size((80, 24))
+        if size.columns and size.lines:
+            return size
+    return os.terminal_size((80, 24))

@@ -68,11 +68,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     token, shown = _token(arguments.token, printer, needed=open_to_all or arguments.allow_control)
     from tui_crawler.console.browser import ServeAccess, serve_console
 
+    def tell(url: str) -> None:
+        printer.line(f"the console is at {url}{f'?token={token}' if shown else ''}")
+
     words = ("--db", location_of(database), *(() if arguments.allow_control else ("--readonly",)))
-    access, end = ServeAccess(token, public, arguments.max_clients), f"?token={token}" if shown else ""
-    serve_console(
-        words, arguments.host, arguments.port, access, lambda url: printer.line(f"the console is at {url}{end}")
-    )
+    serve_console(words, arguments.host, arguments.port, ServeAccess(token, public, arguments.max_clients), tell)
     return ExitStatus.ok
 
 

@@ -107,11 +107,9 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
         with known_names.reports_of(database) as reports:
             return frozenset(one.origin for one in reports.origins_changed(0))
 
-    added = _Added(arguments, printer)
+    added, wishes = _Added(arguments, printer), (arguments.job, arguments.pattern)
     seeds = SeedList(known, printer).read(arguments.urls, arguments.file, BULK)
-    commands = (
-        AddSeeds(urls, arguments.job, arguments.pattern, arguments.force, arguments.not_before) for urls in seeds
-    )
+    commands = (AddSeeds(urls, *wishes, arguments.force, arguments.not_before) for urls in seeds)
     try:
         return carry_out_all(database, commands, added.take, printer, as_json=arguments.json)
     finally:

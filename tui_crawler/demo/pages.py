@@ -219,13 +219,9 @@ def _made(kinds: Mapping[str, type], told: Mapping[str, Any]) -> Any:
 
 def _distort(page: DemoPage, odd: Mapping[str, Any]) -> DemoPage:
     """Return `page` with what is odd about its response: a fault, a tag of another form (`{hash}` is the true one)."""
-    if not odd:
-        return page
-    if "fault" in odd:
-        odd = {**odd, "fault": _made(FAULTS, odd["fault"])}
-    if "etag" in odd:
-        odd = {**odd, "etag": odd["etag"].format(hash=make_etag(page.body).strip('"'))}
-    return replace(page, **odd)
+    fault = {"fault": _made(FAULTS, odd["fault"])} if "fault" in odd else {}
+    etag = {"etag": odd["etag"].format(hash=make_etag(page.body).strip('"'))} if "etag" in odd else {}
+    return replace(page, **{**odd, **fault, **etag})
 
 
 _ON_A_PAGE = 4
@@ -278,9 +274,9 @@ class Shop:
 
     def _list(self, page: str) -> Found:
         pages = -(-len(self._goods) // _ON_A_PAGE)
-        if re.fullmatch(r"[0-9]{1,3}", page) is None or not 1 <= int(page) <= pages:
+        number = int(page) if re.fullmatch(r"[0-9]{1,3}", page) else 0
+        if not 1 <= number <= pages:
             return None
-        number = int(page)
         shown = self._goods[(number - 1) * _ON_A_PAGE : number * _ON_A_PAGE]
         turns = [{"turn": other} for other in (number - 1, number + 1) if 1 <= other <= pages]
         return "list", {"page": number, "pages": pages, "shown": shown, "turns": turns}

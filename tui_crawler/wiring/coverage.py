@@ -79,10 +79,8 @@ class CoverageListener:
 
             interrupted = dict(event.extra).get("reason") == RunReason.interrupted.value
             until = time.monotonic() + (_HURRY_S if interrupted else math.inf)
-            with (
-                contextlib.suppress(StorageFailure, ReadingStopped),
-                contextlib.closing(Reports(self._database)) as reports,
-            ):
+            failures = contextlib.suppress(StorageFailure, ReadingStopped)
+            with failures, contextlib.closing(Reports(self._database)) as reports:
                 reports.stop_when(lambda: time.monotonic() > until)
                 coverage = coverage_of(reports)
                 self.nothing = coverage.nothing

@@ -6,6 +6,7 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import accumulate
 from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any
 
@@ -78,10 +79,8 @@ class Metrics:
         held_up = GaugeMetricFamily(f"{_PREFIX}_database_held_up", "1 while the database takes nothing.")
         held_up.add_metric((), float(bool(totals.trouble)))
         yield held_up
-        buckets, below = list[tuple[str, float]](), 0
-        for bound, times in zip((*_BOUNDS_MS, None), tuple(self._took), strict=True):
-            below += times
-            buckets.append(("+Inf" if bound is None else str(bound / 1000), below))
+        bounds = (*(str(bound / 1000) for bound in _BOUNDS_MS), "+Inf")
+        buckets = list(zip(bounds, map(float, accumulate(tuple(self._took))), strict=True))
         took = HistogramMetricFamily(f"{_PREFIX}_response_seconds", "From a request to the head of its answer.")
         took.add_metric((), buckets, self._took_ms / 1000)
         yield took

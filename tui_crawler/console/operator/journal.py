@@ -150,10 +150,9 @@ class JournalWriter:
             self._held_up = False
 
     def _tell_locked(self) -> None:
-        for one in self._unwritten:
-            if not one.told:
-                one.told = True
-                self._deliver(News(one.intent, IntentOutcome.locked))
+        for one in [one for one in self._unwritten if not one.told]:
+            one.told = True
+            self._deliver(News(one.intent, IntentOutcome.locked))
 
     def _look(self, journal: Journal) -> None:
         still = []
@@ -180,6 +179,5 @@ class JournalWriter:
 def _waiting_words(error: Exception) -> str:
     from tui_crawler.domain.records.failure import NotTakenUp  # noqa: PLC0415  only when something failed
 
-    if isinstance(error, NotTakenUp):
-        return str(error)
-    return f"what became of it cannot be read: {failure_words(error)}"
+    unread = f"what became of it cannot be read: {failure_words(error)}"
+    return str(error) if isinstance(error, NotTakenUp) else unread

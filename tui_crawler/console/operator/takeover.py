@@ -72,11 +72,9 @@ class HostTakeover(Handles):
         if host is None:
             self._tell("engine", "The database keeps no configuration: start it with `tui-crawler run CONFIG`", "error")
             return
-        run = self._live_state.run
-        if run is not None and not run.finished_at:
+        words = "a run starts here; each origin waits its delay first"
+        if (run := self._live_state.run) is not None and not run.finished_at:
             words = f"run {run.run_id} goes on here; each origin waits one full delay first"
-        else:
-            words = "a run starts here; each origin waits its delay first"
         self._hosting.take_over(host)
         self._tell("engine", words, "accent")
         self._read_soon()
