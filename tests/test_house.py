@@ -160,7 +160,7 @@ def test_a_public_name_is_that_of_one_class() -> None:
     assert {name: places for name, places in found.items() if len(places) > 1 and not name.startswith("_")} == {}
 
 
-MOST_LINES = 86_010
+MOST_LINES = 80_665
 """The most lines of Python in the package. The total only falls, except by a feature whose issue states a budget."""
 
 
@@ -236,10 +236,10 @@ def kinds_of_asks(modules: Modules) -> int:
 
 
 HOUSE = {  # what was counted when issue 25 began (commit f64befc), unless it has fallen since
-    small_functions_used_once: 284,
-    constructors_that_only_assign: 113,
-    pairs_of_records: 113,
-    lives_of_panes: 35,
+    small_functions_used_once: 239,
+    constructors_that_only_assign: 91,
+    pairs_of_records: 89,
+    lives_of_panes: 31,
     kinds_of_asks: 2,
 }
 """The most that may be counted. A number may only fall."""
