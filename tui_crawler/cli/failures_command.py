@@ -44,7 +44,7 @@ def declare(commands: CommandSet) -> None:
     ways = parser.add_mutually_exclusive_group()
     keys = (
         "group by any of exit_code, origin, http_status, message, and pattern: the path with {n} for numbers and {id} "
-        "for UUIDs and digests, {slug} for titles in words and for single words beside them, ?* after a page that "
+        "for UUIDs and digests, {slug} for titles in words and for single words next to them, ?* after a page that "
         "takes a query (default: exit_code,origin)"
     )
     ways.add_argument("--by", type=words, metavar="KEYS", default=("exit_code", "origin"), help=keys)

@@ -42,7 +42,7 @@ def declare(commands: CommandSet) -> None:
         examples=("log --limit 50", "log --origin example.org --follow --attempts"),
     )
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
-    limit = f"so many entries (default: {USUAL_LIMIT})"
+    limit = f"show at most N entries (default: {USUAL_LIMIT})"
     parser.add_argument("--limit", type=positive, metavar="N", default=USUAL_LIMIT, help=limit)
     parser.add_argument("--follow", action="store_true", help="continue with what happens, until interrupted")
     attempts = "show the attempts, too: what was requested and how it ended"

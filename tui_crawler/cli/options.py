@@ -139,7 +139,7 @@ def add_common(
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """`--workers`, of what crawls."""
-    processes = "crawl with N processes, each of which takes its share of the origins; auto: one for each core but one"
+    processes = "crawl with N processes that share the origins (default: 1); auto: one for each core but one"
     parser.add_argument("--workers", type=_workers, metavar="N", default=1, help=processes)
 
 

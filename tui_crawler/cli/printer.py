@@ -127,8 +127,8 @@ class LineQueue(io.TextIOBase):
 
 
 class Printer:
-    """Two streams; `quiet` leaves out notes. A reader that has gone away closes an output and raises nothing. `failed`:
-    an answer could not be written, though nobody has gone away."""
+    """The two output streams; `quiet` leaves out notes. A reader that has gone away closes an output; no error.
+    `failed`: the output could not be written for another reason."""
 
     def __init__(self, out: Stream, err: Stream, *, quiet: bool = False) -> None:
         self._out, self._err, self.quiet = out, err, quiet

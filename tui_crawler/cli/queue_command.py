@@ -45,7 +45,7 @@ def declare(commands: CommandSet) -> None:
         "while a run is live.",
         examples=("queue build my-index.yaml --output segments",),
     )
-    folder = "the folder for the segments (else segments beside the database)"
+    folder = "folder for the segments (default: segments, next to the database)"
     build.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (else that of the newest run)")
     build.add_argument("--output", metavar="DIR", help=folder)
     add_ignore_database_name(build)
@@ -57,7 +57,7 @@ def declare(commands: CommandSet) -> None:
         "is the same segment. Of a folder the oldest segment that waits is loaded.",
         examples=("queue load", "queue load segments --all"),
     )
-    place = "a segment, or a folder (else segments beside the database)"
+    place = "a segment, or a folder (default: segments, next to the database)"
     load.add_argument("place", metavar="FILE", nargs="?", help=place)
     load.add_argument("--all", action="store_true", help="load all segments of the folder that wait")
     for parser in (build, load):

@@ -79,7 +79,7 @@ class FooterBar(Bar, can_focus=False):
         self._zones: tuple[Zone, ...] = ()
 
     def tell(self, crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]]) -> None:
-        """Show `crumbs` (raw text) and `keys`: action id, key and label. Lay out nothing when they are the same."""
+        """Show `crumbs` (raw text) and `keys`: action id, key and label; nothing is laid out when they are the same."""
         before, self._crumbs, self._keys = (self._crumbs, self._keys), tuple(crumbs), tuple(keys)
         if before != (self._crumbs, self._keys):
             self.lay_out()
