@@ -37,7 +37,7 @@ async def test_every_pane_has_a_letter_that_can_be_read(size: tuple[int, int]) -
             assert region in whole
             assert region in pane.region
         assert held.app.screen.query_one(JumpBox).region in whole
-        for words in ("1 overview", "2 failures", "6 stats"):
+        for words in ("1 origins", "2 failures", "6 stats"):
             assert words in held.text()
 
 

@@ -65,7 +65,7 @@ async def test_header_and_footer_stand_in_the_first_frame(
     monkeypatch.setattr(Bar, "render_lines", note)
     async with stage(size):
         assert painted[HeaderBar][0].strip()
-        assert painted[FooterBar][0].split()[0] == "Overview"
+        assert painted[FooterBar][0].split()[0] == "Origins"
 
 
 async def test_a_reading_paints_the_rows_that_changed_and_no_pane_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -
         await held.press("escape", rounds=1)
         assert held.app.focused is editor(held)
         await held.press("escape", rounds=1)
-        assert held.app.screen.WHERE.value == "Overview"
+        assert held.app.screen.WHERE.value == "Origins"
 
 
 async def test_the_answer_is_exported_and_copied_as_every_table(

@@ -231,7 +231,7 @@ class OriginScreen(LaneScreen, TabScreen):
         return Situation(Where.origin, origins=origins, urls=tuple(filter(None, (self._url(),))), failed=failed)
 
     def crumbs(self) -> tuple[str, ...]:
-        return ("Overview", host_of(self._origin))
+        return (Where.overview.value, host_of(self._origin))
 
     def _url(self) -> str:
         narrow = self.has_class("-narrow")

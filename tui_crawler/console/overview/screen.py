@@ -25,9 +25,9 @@ from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.ask import RARE_MS, Ask
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS
+from tui_crawler.console.reading.refresh import EVENTS, ORIGINS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -108,8 +108,8 @@ class OverviewScreen(LiveFilterScreen):
 
     WHERE = Where.overview
     HERE = frozenset({"origin.move"})
-    CRUMBS = ("Overview",)
-    LIVE = (ORIGINS, EVENTS, JOB_NAMES)
+    CRUMBS = (Where.overview.value,)
+    LIVE = (ORIGINS, EVENTS)
     BADGE = "#origins"
     MARKS = "#origins"
 
@@ -129,8 +129,7 @@ class OverviewScreen(LiveFilterScreen):
         self._suspicions = PaneReading(suspicions, self._list.suspect)
         self._card = PaneReading(lambda: self._of_selected(summary_of))
         self._next = PaneReading(lambda: self._of_selected(next_page_of))
-        crew = PaneReading(lambda: WORKERS.every(RARE_MS) if self.has_read else None)
-        self.reads = (self._actions, self._suspicions, self._card, self._next, crew)
+        self.reads = (self._actions, self._suspicions, self._card, self._next)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()

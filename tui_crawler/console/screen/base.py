@@ -1,4 +1,4 @@
-"""What every screen of the console is made of: header, body, entry line, footer, notices."""
+"""What every screen of the console is made of: header, tabs, body, entry line, footer, notices."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from tui_crawler.console.panes.footer import label_of
 from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
+from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
@@ -147,6 +148,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def compose(self) -> ComposeResult:
         yield HeaderBar()
+        yield TabBar(id="views")
         if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
