@@ -34,8 +34,8 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
     for one in SEED_OPTIONS:
         default = f" (default: {one.default})" if one.default else ""
-        if one.value:
-            parser.add_argument(one.option, metavar=one.value, help=f"{one.help}{default}")
+        if one.kind.value:
+            parser.add_argument(one.option, metavar=one.kind.value, help=f"{one.help}{default}")
         else:
             parser.add_argument(one.option, action=argparse.BooleanOptionalAction, help=one.help)
     parser.add_argument("--own", action="store_true", help=f"the sites are yours: delays of {OWN_DELAY} instead of 1s")

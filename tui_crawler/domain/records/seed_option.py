@@ -5,17 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
+
+
+class OptionKind(Enum):
+    """The kind of a value."""
+
+    text = "UA"
+    delay = "TIME"
+    number = "N"
+    switch = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SeedOption:
-    """A setting of a crawl of seeds. `keys` are dotted keys of the configuration; `value` names its value in a help
-    text, empty where it is yes or no; `default` is what applies where nothing is given."""
+    """A setting of a crawl of seeds. `keys` are dotted keys of the configuration; `default` is what applies where
+    nothing is given, in words."""
 
     name: str
     keys: tuple[str, ...]
     label: str
-    value: str
+    kind: OptionKind
     help: str
     default: str
 
@@ -32,20 +42,16 @@ class SeedOption:
 
 
 SEED_OPTIONS = (
-    SeedOption("user_agent", ("user_agent",), "User-Agent", "UA", "the name that sites see in their logs", ""),
-    SeedOption(
-        "delay", ("delay.default", "delay.floor"), "Delay", "TIME",
-        "wait at least TIME between two requests to an origin", "1s",
-    ),
-    SeedOption("depth", ("crawl.max_depth",), "Depth", "N", "follow at most N links from a seed", "no limit"),
-    SeedOption(
-        "max_pages", ("crawl.max_pages_per_origin",), "Pages per origin", "N", "crawl at most N pages of an origin",
-        "no limit",
-    ),
-    SeedOption(
-        "allow_queries", ("policies.url_query_parameters",), "Query URLs", "", "crawl URLs with a query (?page=2), too",
-        "no",
-    ),
+    SeedOption("user_agent", ("user_agent",), "User-Agent", OptionKind.text,
+               "the name that sites see in their logs", ""),
+    SeedOption("delay", ("delay.default", "delay.floor"), "Delay", OptionKind.delay,
+               "wait at least TIME between two requests to an origin", "1s"),
+    SeedOption("depth", ("crawl.max_depth",), "Depth", OptionKind.number,
+               "follow at most N links from a seed", "no limit"),
+    SeedOption("max_pages", ("crawl.max_pages_per_origin",), "Pages per origin", OptionKind.number,
+               "crawl at most N pages of an origin", "no limit"),
+    SeedOption("allow_queries", ("policies.url_query_parameters",), "Query URLs", OptionKind.switch,
+               "crawl URLs with a query (?page=2), too", "no"),
 )  # fmt: skip
 
 
@@ -55,14 +61,15 @@ def settings_of(given: Mapping[str, str | bool], *, impolite: bool = False) -> d
     settings: dict[str, object] = {}
     for one in (one for one in SEED_OPTIONS if one.name in given):
         value = given[one.name]
-        match one.name:
-            case "delay":
+        match one.kind:
+            case OptionKind.delay:
                 settings |= dict.fromkeys(one.keys if impolite else one.keys[:1], value)
-            case "allow_queries":
+            case OptionKind.switch:
                 settings[one.keys[0]] = [{"allow_any": True}] if value else []
+            case OptionKind.number if isinstance(value, str) and value.isascii() and value.isdigit():
+                settings[one.keys[0]] = int(value)
             case _:
-                is_number = one.value == "N" and isinstance(value, str) and value.isascii() and value.isdigit()
-                settings[one.keys[0]] = int(value) if is_number else value
+                settings[one.keys[0]] = value
     return settings
 
 
@@ -70,9 +77,9 @@ def options_in(settings: Mapping[str, object], own: bool) -> dict[str, str | boo
     """Return what `settings_of` made settings of; `own`: the delay of own sites counts, which is for them alone."""
     found: dict[str, str | bool] = {}
     for one in SEED_OPTIONS:
-        key = "delay.floor" if one.name == "delay" and own else one.keys[0]
+        key = one.keys[-1 if own else 0]  # the floor, where the sites are one's own
         if settings.get(key) is not None:
-            found[one.name] = str(settings[key]) if one.value else bool(settings[key])
+            found[one.name] = bool(settings[key]) if one.kind is OptionKind.switch else str(settings[key])
     return found
 
 
