@@ -53,9 +53,9 @@ class Navigation(Handles):
 
     def view_of(self, screen: ConsoleScreen) -> Where:
         """Return the numbered view that a screen is, or lies over."""
-        stack = self._screens.screen_stack
-        below = [one.WHERE for one in stack[: stack.index(screen) + 1] if isinstance(one, ConsoleScreen)]
-        return next((where for where in reversed(below) if where.view is not None), Where.overview)
+        below = [one.WHERE for one in self._screens.screen_stack if isinstance(one, ConsoleScreen)]
+        places = (screen.WHERE, *reversed(below))
+        return next((where for where in places if where.view is not None), Where.overview)
 
     def screen_at(self, place: ScreenPlace) -> ConsoleScreen | None:
         """The screen of a place: of a numbered view always the same, which keeps its widgets while it is hidden (and

@@ -36,9 +36,9 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
-from tui_crawler.text.glyphs import ASCENDING, DESCENDING
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING, state_mark
 from tui_crawler.text.safe_text import safe
-from tui_crawler.text.standing import severity, standing
+from tui_crawler.text.standing import TALLIES, severity, standing
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
@@ -266,7 +266,9 @@ class OverviewScreen(LiveFilterScreen):
             parts += [f"filter: {wanted.needle}", *filter(None, (read_origin_needle(wanted.needle).problem,))]
         if wanted.problems:
             parts.append("problems only")
-        title(self._table, " · ".join(parts))
+        tally = self.console.live_state.tally
+        parts.append("  ".join(f"{state_mark(one).glyph} {count(tally[one])}" for one in TALLIES if tally[one]))
+        title(self._table, " · ".join(filter(None, parts)))
 
     def _show_sort(self) -> None:
         self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)

@@ -120,6 +120,7 @@ def workers(reports: WorkerReports, _now: int) -> tuple[WorkerView, ...]:
 
 
 TOTALS, COVERAGE, JOBS, WORKERS = totals(), coverage_statement(), jobs(), workers()
+_CREW = replace(WORKERS, every_ms=RARE_MS, by_time=False)
 _HEADER_ASKS = TOTALS, COVERAGE, JOBS, WORKERS
 
 
@@ -214,7 +215,7 @@ class SnapshotReader:
         """Reads what the header needs, what the screen asks for, and of asks that are equal the first."""
         rests = shot.run is not None and not shot.run.live and not self._first  # not before the first paint
         header = (TOTALS, *((COVERAGE,) if rests else ()), *(one for one in wants.asks if one == ORIGINS))
-        tabs = () if self._first else (JOBS, WORKERS.every(RARE_MS))  # at the end: a screen may ask more often
+        tabs = () if self._first else (JOBS, _CREW)  # at the end: a screen may ask more often
         wanted = dict.fromkeys((*header, ORIGINS.every(COUNTER_MS), *wants.asks, *tabs))
         due = [ask for ask in wanted if self._due(ask, ask.every_ms, now, by_time=ask.by_time)]
         wall, fresh, unreadable = self._clock.wall_ms(), dict[Ask[Any], Any](), shot.unreadable

@@ -171,7 +171,8 @@ class LiveState:
         self._slow_at = -SLOW_MS
         self.warned = ""
         """The origin that a warning (`OriginView.warning`) came for last."""
-        self._tally: Counter[str] = Counter()
+        self.tally: Counter[Standing] = Counter()
+        """How many origins there are of each of `TALLIES`."""
         self.unfinished = 0
         """Of how many origins the run is not over."""
         self._flying: Counter[str] = Counter()
@@ -213,11 +214,11 @@ class LiveState:
         self.unfinished += not view.ended
         if before is not None:
             self.unfinished -= not before.ended
-            self._tally[counted_as(before)] -= 1
+            self.tally[counted_as(before)] -= 1
             self._flying[before.worker] -= bool(before.in_flight_url)
             if word is Standing.gave_up is not counted_as(before):
                 self.gave_up.append((self._clock.mono_ms(), view.origin))
-        self._tally[word] += 1
+        self.tally[word] += 1
         self._flying[view.worker] += bool(view.in_flight_url)
 
     def why_no_pause(self) -> str:
@@ -275,7 +276,7 @@ class LiveState:
             attached=engine.attached,
             run=self.run,
             now=wall,
-            tally=dict(self._tally),
+            tally=dict(self.tally),
             totals=self.totals,
             requests_per_s=self._requests.rate(counted),
             bytes_per_s=self._bytes.rate(counted),
