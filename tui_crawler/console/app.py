@@ -417,7 +417,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.memory.keep(session if overview is None else session.arranged(overview.arrangement))
 
     def _note_look(self, screen: ConsoleScreen) -> None:
-        if is_ready(screen):
+        if is_ready(screen) and screen.place.remembered:
             self.memory.note(screen.WHERE, screen.look())
 
     def close_threads(self) -> None:
