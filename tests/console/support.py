@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -236,6 +237,8 @@ class StageApp(CrawlerApp):
 MOST_MORE = 12
 """How many rounds more widgets are given that still have something to say to each other."""
 
+_ACTION_ID = re.compile(r"[a-z]+\.[a-z_]+")
+
 PASSES = 4
 """How often the loop goes round while every widget waits: for threads and timers that have something for it."""
 
@@ -324,16 +327,32 @@ class Stage:
                 return
 
     async def press(self, *keys: str, rounds: int = 1) -> None:
-        """Presses keys one after the other; lets the app read `rounds` times after each."""
-        for key in keys:
-            name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
-            self.app.post_message(events.Key(name, key if len(key) == 1 else key_to_character(name)))
-            await self.quiet()
+        """Press keys one after the other, or those of actions by their ids; let the app read `rounds` times after
+        each."""
+        for written in keys:
+            for key in self._keys_of(written):
+                name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+                self.app.post_message(events.Key(name, key if len(key) == 1 else key_to_character(name)))
+                await self.quiet()
             if rounds:
                 await self.settle(rounds)
 
-    async def act(self, *keys: str, rounds: int = 1) -> None:
-        """Presses keys, and waits until something became of what they ask for."""
+    def _keys_of(self, written: str) -> list[str]:
+        """Return the keys of an action by its id, one or two of them; of a key, that key."""
+        if not _ACTION_ID.fullmatch(written):
+            return [written]
+        first, *_ = self.app.appearance.key_names.written(written).split(",")
+        assert first, f"{written} has no key: app.do or Stage.command does it"
+        return first.split()
+
+    async def act(self, *actions: str, rounds: int = 1) -> None:
+        """Do actions by their ids, each by the keys it has."""
+        for action in actions:
+            assert _ACTION_ID.fullmatch(action), f"{action} is a key: Stage.press presses it"
+        await self.press(*actions, rounds=rounds)
+
+    async def decide(self, *keys: str, rounds: int = 1) -> None:
+        """Press keys, or those of actions, and wait until something became of the command."""
         await self.press(*keys, rounds=rounds)
         await self.decided()
 

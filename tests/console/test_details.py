@@ -48,9 +48,9 @@ async def test_attempts_of_an_origin_come_in_live_and_the_cursor_stays_where_it_
 async def test_actions_on_the_origin_shown() -> None:
     async with stage() as held:
         await open_api(held)
-        await held.act("p")
+        await held.decide("p")
         assert held.journal.sent == [PauseOrigins((API,))]
-        await held.act("r")
+        await held.decide("r")
         assert held.journal.sent[-1] == RetryPages(urls=(f"{API}/v2/items?page=18",))
 
 
@@ -114,11 +114,11 @@ async def test_retry_of_marked_pages_and_of_a_whole_group() -> None:
         await held.press("enter", rounds=0)
         await held.press("space", "space", "r")
         held.sees("Retry 2 failed pages?", "Takes 1m–6m at the present delay")
-        await held.act("y")
+        await held.decide("y")
         assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3", f"{API}/v2/items?page=18"))]
         await held.press("R", rounds=2)
         held.sees("Retry 9 failed pages?", "Takes 1m–26m at the present delay")
-        await held.act("y")
+        await held.decide("y")
         assert held.journal.sent[-1] == RetryPages(exit_codes=("request_timeout",))
 
 

@@ -108,7 +108,7 @@ async def test_marks_are_counted_and_retried_wherever_they_are(monkeypatch: pyte
         assert "2 marked" in held.text()
         await held.press("r")
         assert "Retry 2 failed pages?" in held.text()
-        await held.act("y")
+        await held.decide("y")
         assert held.journal.sent == [RetryPages(urls=(f"{API}/p/1", f"{API}/p/1300"))]
         assert "marked" not in held.text().splitlines()[1]
         assert held.table("#pages").mark_count == 0

@@ -245,7 +245,7 @@ async def test_a_group_that_no_command_names_is_put_back_by_its_pages() -> None:
         assert isinstance(held.app.screen, ConfirmScreen)
         assert "Retry 7 failed pages?" in held.text()
         assert "7 pages, 1–5 turns of 34.0s each" in " ".join(held.text().replace("│", " ").split())
-        await held.act("y")
+        await held.decide("y")
         assert held.journal.sent == [RetryPages(urls=tuple(f"{API}/v2/user/{n}" for n in range(7)))]
 
 
@@ -260,7 +260,7 @@ def test_only_so_many_pages_are_named_and_origins_looked_at() -> None:
 
 async def test_one_page_is_put_back_at_once() -> None:
     async with stage((140, 40), keys="2 enter") as held:
-        await held.act("r", rounds=0)
+        await held.decide("r", rounds=0)
         assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3",))]
 
 
@@ -290,7 +290,7 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         assert "down.example.com stopped after errors: without new patience it requests nothing." in words
         assert "0 pages may" not in words
         assert "Retry with new patience" in words
-        await held.act("y")
+        await held.decide("y")
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",)), TopUpPatience((DOWN,))]
 
 
@@ -302,7 +302,7 @@ async def test_r_on_one_page_of_an_origin_that_gave_up_asks_the_same() -> None:
         assert "Retry 1 failed page?" in words
         assert "1 page, 1–5 turns of 10.0s each" in words
         assert "down.example.com stopped after errors: without new patience it requests nothing." in words
-        await held.act("y")
+        await held.decide("y")
         (retry, patience) = held.journal.sent
         assert isinstance(retry, RetryPages)
         assert len(retry.urls) == 1
@@ -313,7 +313,7 @@ async def test_r_on_a_page_of_a_paused_origin_says_that_it_waits() -> None:
     async with stage((140, 40)) as held:
         await held.commit(replace(held.reports.rows[API], paused=True), rounds=2)
         await held.press("2", "enter", rounds=3)
-        await held.act("r", rounds=0)
+        await held.decide("r", rounds=0)
         assert any(one.text.endswith("; it waits, its origin is paused") for one in held.app.notices)
 
 
@@ -356,7 +356,7 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
         untrue = ("in this run", "would wait", "Retry with new patience", "It stopped")
         assert not any(one in words for one in untrue)
         host.started.clear()
-        await held.act("y")
+        await held.decide("y")
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
         assert await asyncio.to_thread(host.started.wait, 5), "another run starts"
 
@@ -387,7 +387,7 @@ async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> 
         await run_ends(held, host)
         await held.press("2", "j", "R", rounds=3)
         host.started.clear()
-        await held.act("right", "enter")
+        await held.decide("right", "enter")
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
         await held.settle(3)
         assert held.app.hosting.phase is EnginePhase.ended
@@ -443,7 +443,7 @@ async def test_the_retry_column_follows_the_origin() -> None:
 
 async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
     async with stage((140, 40), keys="2 enter") as held:
-        await held.act("r", rounds=0)
+        await held.decide("r", rounds=0)
         await held.press("z")
         told = held.told
         assert told.startswith("undo: the last action, retry https://")

@@ -52,14 +52,14 @@ async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> Non
 async def test_pause_is_about_the_selected_origin_only_and_is_shown_and_undone() -> None:
     async with stage() as held:
         await select(held, API)
-        await held.act("p")
+        await held.decide("origin.toggle_pause")
         assert held.journal.sent == [PauseOrigins((API,))]
         assert held.journal.who == [WHO]
         await held.settle()
         held.sees("‖ paused    api.example.org", "✓ pause api.example.org  z undoes")
-        await held.act("z")
+        await held.decide("journal.undo")
         assert held.journal.sent[-1] == ResumeOrigins((API,))
-        await held.act("Z")
+        await held.decide("journal.redo")
         assert held.journal.sent[-1] == PauseOrigins((API,))
 
 
@@ -68,15 +68,15 @@ async def test_pause_is_about_the_marked_origins_when_some_are_marked() -> None:
         await select(held, API)
         await held.press("space", rounds=0)
         await select(held, DOCS)
-        await held.act("space", "p")
+        await held.decide("space", "p")
         assert held.journal.sent == [PauseOrigins((API, DOCS))]
 
 
 async def test_pause_all_then_undo_keeps_what_was_paused_before() -> None:
     async with stage() as held:
-        await held.act("P")
+        await held.decide("all.toggle_pause")
         assert held.journal.sent == [PauseOrigins()]
-        await held.act("z")
+        await held.decide("journal.undo")
         (back,) = held.journal.sent[1:]
         assert isinstance(back, ResumeOrigins)
         assert set(back.origins) == held.reports.rows.keys() - {"https://old.example.org"}
@@ -95,7 +95,7 @@ async def test_stop_asks_first() -> None:
         await select(held, API)
         await held.press("x")
         held.sees("Stop api.example.org?", "1 640 pages stay pending")
-        await held.act("escape", "x", "y")
+        await held.decide("escape", "x", "y")
         assert held.journal.sent == [StopOrigins((API,))]
 
 
@@ -105,7 +105,7 @@ async def test_retry_of_an_origin_that_gave_up_offers_to_top_up_patience() -> No
         await select(held, down)
         await held.press("R")
         held.sees("Retry 4 failed pages?", "down.example.com stopped after errors")
-        await held.act("enter")
+        await held.decide("enter")
         assert held.journal.sent == [RetryPages(origins=(down,)), TopUpPatience((down,))]
 
 
@@ -115,7 +115,7 @@ async def test_top_up_is_for_origins_that_have_lost_patience() -> None:
         await held.press("T")
         assert "top up: patience is full" in held.text()
         await select(held, API)
-        await held.act("T")
+        await held.decide("T")
         assert held.journal.sent == [TopUpPatience((API,))]
 
 
@@ -124,12 +124,12 @@ async def test_delay_goes_up_by_steps_and_never_below_what_robots_txt_asks() -> 
         await select(held, DOCS)
         await held.press("D")
         assert "faster: you have not raised it" in held.text()
-        await held.act("d")
+        await held.decide("d")
         assert held.journal.sent == [SetDelay(DOCS, 15_000)]
         await held.commit(replace(held.reports.rows[DOCS], operator_delay_ms=15_000, delay_ms=15_000))
-        await held.act("D")
+        await held.decide("D")
         assert held.journal.sent[-1] == SetDelay(DOCS, 0)
-        await held.act("z")
+        await held.decide("journal.undo")
         assert held.journal.sent[-1] == SetDelay(DOCS, 15_000)
 
 
@@ -288,7 +288,7 @@ async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
     async with stage() as held:
         held.journal.answer = "there is no such origin"
         await select(held, API)
-        await held.act("p")
+        await held.decide("origin.toggle_pause")
         assert "✗ pause api.example.org: there is no such origin" in held.text()
         await held.press("z")
         assert "undo: nothing of this console to undo; what others did: undo in Rules, or the opposite" in held.text()
@@ -298,7 +298,7 @@ async def test_a_wish_that_cannot_be_written_is_told() -> None:
     async with stage() as held:
         held.journal.failure = "database or disk is full"
         await select(held, API)
-        await held.act("p")
+        await held.decide("origin.toggle_pause")
         assert "✗ pause api.example.org: database or disk is full" in held.text()
 
 

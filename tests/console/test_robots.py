@@ -53,7 +53,7 @@ async def test_any_url_or_path_of_the_origin_can_be_tried() -> None:
 async def test_a_refetch_goes_through_the_journal_and_the_new_file_is_shown() -> None:
     async with stage((120, 40)) as held:
         await open_robots(held)
-        await held.act("B")
+        await held.decide("B")
         assert held.journal.sent == [RefetchRobots((API,))]
         assert "✓ fetch robots.txt of api.example.org again" in held.text()
         view = held.reports.rows[API]

@@ -225,14 +225,14 @@ async def test_enter_on_a_refused_link_opens_its_sample() -> None:
 
 async def test_jobs_are_paused_made_nicer_and_that_is_undone() -> None:
     async with stage((140, 44), keys="6", rounds=2) as held:
-        await held.act("p", rounds=0)
+        await held.decide("p", rounds=0)
         assert held.journal.sent[-1] == SteerJobs("pause", ("my-index",))
-        await held.act("d", rounds=0)
+        await held.decide("d", rounds=0)
         assert held.journal.sent[-1] == SetJob("my-index", nice=10)
-        await held.act("z", rounds=0)
+        await held.decide("z", rounds=0)
         assert held.journal.sent[-1] == SetJob("my-index", nice=0)
         await held.press("j", "space", "space", rounds=0)
-        await held.act("D", rounds=0)
+        await held.decide("D", rounds=0)
         assert held.journal.sent[-2:] == [SetJob("archive", nice=10), SetJob("press", nice=-20)]
 
 
@@ -241,7 +241,7 @@ async def test_numbers_of_a_job_are_typed_and_bad_ones_refused() -> None:
         await held.press("L", rounds=0)
         held.sees("depth of job my-index", "now 8 · links away")
         await held.type("none")
-        await held.act("enter", rounds=0)
+        await held.decide("enter", rounds=0)
         assert held.journal.sent == [SetJob("my-index", depth=-1)]
         await held.press("C", "enter", "C", "escape", rounds=0)
         assert len(held.journal.sent) == 1

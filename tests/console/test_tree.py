@@ -137,7 +137,7 @@ async def test_failed_pages_of_a_branch_are_put_back_after_asking(held: Stage) -
     await go_to(held, PRODUCTS)
     await held.press("R", rounds=3)
     assert "Retry 12 failed pages?" in held.text()
-    await held.act("enter", rounds=1)
+    await held.decide("enter", rounds=1)
     (command,) = held.journal.sent
     assert isinstance(command, RetryPages)
     assert len(command.urls) == 12

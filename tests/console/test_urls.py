@@ -248,7 +248,7 @@ async def test_a_retry_of_marked_pages_is_about_those_that_failed() -> None:
         assert "Retry 5 failed pages?" in held.text()
         words = str(held.app.screen.query_one(".dialog-text", Static).render())
         assert words.startswith("5 of the 35 marked have failed: the pages get their tries back")
-        await held.act("y")
+        await held.decide("y")
         (retry,) = held.journal.sent
         assert isinstance(retry, RetryPages)
         assert set(retry.urls) == {one.url for one in bad}

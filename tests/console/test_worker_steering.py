@@ -108,14 +108,14 @@ def test_each_has_its_command_line() -> None:
 async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back() -> None:
     async with stage((160, 40), keys="8", rounds=2) as held:
         assert "p pause  d drain  x stop  T tags" in held.text()
-        await held.act("p", rounds=0)
+        await held.decide("p", rounds=0)
         assert held.journal.sent == [SteerWorkers("pause", ("w1",))]
         assert "same as: tui-crawler workers pause w1" in held.text()
-        await held.act("z", rounds=0)
+        await held.decide("z", rounds=0)
         assert held.journal.sent[-1] == SteerWorkers("resume", ("w1",))
         await held.press("j", "j", rounds=1)
         assert "p resume" in held.text()
-        await held.act("p", rounds=0)
+        await held.decide("p", rounds=0)
         assert held.journal.sent[-1] == SteerWorkers("resume", ("north-1",))
 
 
@@ -135,7 +135,7 @@ async def test_the_marked_ones_are_meant_and_their_marks_go() -> None:
     async with stage((160, 40), keys="8", rounds=2) as held:
         await held.press("space", "space", rounds=1)
         assert "p pause 2" in held.text()
-        await held.act("p", rounds=0)
+        await held.decide("p", rounds=0)
         assert held.journal.sent == [SteerWorkers("pause", ("w1", "w2"))]
         assert held.table("#workers").mark_count == 0
 
@@ -147,7 +147,7 @@ async def test_to_leave_is_asked_first(key: str, order: str) -> None:
         held.sees(f"{order.capitalize()} w1?", "This cannot be undone.")
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
-        await held.act(key, "enter", rounds=0)
+        await held.decide(key, "enter", rounds=0)
         assert held.journal.sent == [SteerWorkers(order, ("w1",))]
 
 
@@ -169,7 +169,7 @@ async def test_tags_are_typed_beginning_with_those_it_has_and_esc_leaves_them() 
         assert "tags of north-1" in held.text()
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
-        await held.act("T", *["backspace"] * 5, "enter", rounds=0)
+        await held.decide("T", *["backspace"] * 5, "enter", rounds=0)
         assert held.journal.sent == [TagWorker("north-1", ("news",))]
         await held.command("tags press fast", decided=True)
         assert held.journal.sent[-1] == TagWorker("north-1", ("press", "fast"))
@@ -181,9 +181,9 @@ async def test_an_origin_is_moved_by_its_name_which_is_completed_as_is_the_worke
         await held.press("tab", rounds=0)
         held.sees(f": move {API}", "w1  w2  north-1  north-2")
         await held.type("w2")
-        await held.act("enter", rounds=0)
+        await held.decide("enter", rounds=0)
         assert held.journal.sent == [MoveOrigins((API,), "w2")]
-        await held.act("z", rounds=0)
+        await held.decide("z", rounds=0)
         assert held.journal.sent[-1] == MoveOrigins((API,), "w1")
 
 
@@ -196,7 +196,7 @@ async def test_the_origin_under_the_cursor_is_moved_by_a_key_where_origins_have_
         assert "@ move 2" in held.text()
         await held.press("@", "escape", rounds=0)
         assert (held.journal.sent, held.table("#held").mark_count) == ([], 2)
-        await held.act("@", *"north-1", "enter", rounds=0)
+        await held.decide("@", *"north-1", "enter", rounds=0)
         command = held.journal.sent[-1]
         assert isinstance(command, MoveOrigins)
         assert (len(command.origins), command.worker) == (2, "north-1")
