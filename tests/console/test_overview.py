@@ -39,7 +39,15 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
     async with stage() as held:
         text = held.text()
         assert order(held)[:3] == [API, "https://down.example.com", DOCS]
-        for words in ("⚠ failing   api.example.org", "✗ 5 errors", "‖ paused", "✓ finished", "●●○○○", "4.0s▲", "10.0sR"):
+        for words in (
+            "⚠ failing   api.example.org",
+            "✗ 5 errors",
+            "‖ paused",
+            "✓ finished",
+            "●●○○○",
+            "4.0s▲",
+            "10.0sR",
+        ):
             assert words in text
         held.sees("run 7", "00:42:1", "fail 15    pending 1.2M")
 
