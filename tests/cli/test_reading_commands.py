@@ -32,7 +32,7 @@ class TestStatus:
         wiring.reports.run_row = RUN
         wiring.reports.origins = (origin_view("https://b.example"), origin_view("https://a.example", paused=True))
         document = say("status", "--json").ok.document
-        assert set(document) == {"run", "totals", "origins", "coverage"}
+        assert set(document) == {"run", "totals", "diagnosis", "origins", "coverage"}
         assert [one["origin"] for one in document["origins"]] == ["https://a.example", "https://b.example"]
         assert list(document["origins"][0]) == [
             *("origin", "state", "finish_reason", "paused", "patience", "politeness", "delay_ms", "delay_reason"),

@@ -40,6 +40,7 @@ from tui_crawler.storage.drivers.driver import connection_of
 from tui_crawler.storage.models import Page
 from tui_crawler.storage.queue import scan
 from tui_crawler.storage.reports import attempts as attempt_reports
+from tui_crawler.storage.reports import diagnosis as diagnosis_reports
 from tui_crawler.storage.reports import failures as failure_reports
 from tui_crawler.storage.reports import jobs as job_reports
 from tui_crawler.storage.reports import links as link_reports
@@ -143,6 +144,8 @@ REPORTS = (
     job_reports._JOBS,
     job_reports._LIMBO,
     job_reports._STASHES,
+    diagnosis_reports._LAST_PROBLEMS,
+    diagnosis_reports._REFUSED_URLS,
     f"{log_windows.ACTIVITY} WHERE y.id > ? ORDER BY y.id DESC LIMIT ?",
     f"{log_windows.ACTIVITY} WHERE y.id > ? AND {log_windows.ACTIVITY_OF_ORIGIN} ORDER BY y.id DESC LIMIT ?",
 )

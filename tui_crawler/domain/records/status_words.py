@@ -172,7 +172,7 @@ def origin_end_words(finish_reason: str, why: str) -> str:
 
 
 NO_ANSWER = "no response"
-_PLACE = re.compile(r"^\S+ port \d+: ")
+PLACE = re.compile(r"^\S+ port \d+: ")
 """The address before what the system says of a connection that failed."""
 
 
@@ -180,7 +180,7 @@ def unreachable_words(http_status: int | None, message: str) -> str:
     """Return why robots.txt cannot be had: a server error, or no answer at all (RFC 9309 section 2.3.1.4)."""
     if http_status is not None:
         return f"robots.txt unreachable: HTTP {http_status}"
-    said = _PLACE.sub("", message) or NO_ANSWER
+    said = PLACE.sub("", message) or NO_ANSWER
     return f"robots.txt unreachable: {said[:1].lower()}{said[1:]}"
 
 
