@@ -75,7 +75,7 @@ def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
 _GROUPS: tuple[Column[FailureGroup, Any], ...] = (
     Column("count", "TOTAL", shown.number("strong"), 7, 0, "right", min_width=5),
     Column("recent", "5 MIN", shown.number("", "faint"), 5, 3, "right"),
-    Column("recoverable", "RECOVERS", _recovers, 8, 2, "right", min_width=6, short="RECOV"),
+    Column("recoverable", "RETRYABLE", _recovers, 9, 2, "right", min_width=6, short="RETRY"),
     Column("origins", "ORIGINS", shown.number("muted"), 7, 5, "right", 4, "ORIG",
            value=lambda group: len(group.origins), opens="its origins"),
     Column("trend", "TREND 1h", lambda _, group, __: Styled(sparkline(group.trend, _TREND), "accent"), _TREND, 4,

@@ -43,8 +43,6 @@ SUSPECTED = "⚠"
 _ROOM_BESIDE = 8
 """Letters of a state that fit beside that sign, its own glyph and a space where the column is narrow."""
 
-_SHORT_STATES: Mapping[str, str] = {"rate limited": "limited", "database error": "db error", "limit reached": "limit"}
-
 
 @dataclass(frozen=True, slots=True)
 class OriginLine:
@@ -65,7 +63,7 @@ class OriginLine:
 
 
 def _state(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
-    short = _SHORT_STATES.get(mark.word, mark.word)
+    short = mark.short or mark.word
     gap = "" if line.suspected and len(short) > _ROOM_BESIDE else " "
     state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
     return (state, *((Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if line.suspected else ()))

@@ -193,7 +193,11 @@ class OverviewScreen(LiveFilterScreen):
         recent = list(dict.fromkeys(origin for at, origin in reversed(gave_up) if now - at < MINUTE_MS))
         if not recent:
             return  # it was long ago, in another view
-        words = f"{len(recent)} origins gave up in 60 s, the last" if len(recent) > 1 else "gave up"
+        words = (
+            f"{len(recent)} origins stopped after errors in 60 s, the last"
+            if len(recent) > 1
+            else "stopped after errors"
+        )
         more = f"{self.key_names('view.problems')} shows problems"
         self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – {more}", "warning")
 
