@@ -67,7 +67,7 @@ def mark_words(mark: LaneMark) -> str:
         case LaneEvent.impatient:
             return f"patience {mark.before} → {mark.after}{mark.reason and ': '}{mark.reason}"
         case LaneEvent.takeover:
-            return "another worker went on"
+            return "another worker took over"
         case LaneEvent.next_run:
             return f"run {mark.after}"
         case LaneEvent.pause_begun | LaneEvent.pause_over:

@@ -32,9 +32,9 @@ _MARKS = {
 _STATES = (
     ("crawling", "crawling", "active"),
     ("waiting", "waiting", "waiting"),
-    ("impatient", "impatient", "warning"),
+    ("impatient", "failing", "warning"),
     ("paused", "paused", "paused"),
-    ("gave_up", "gave up", "error"),
+    ("gave_up", "stopped: errors", "error"),
     ("finished", "finished", "ok"),
 )
 """Fields of `Gauges`, what they are called, and their roles; how many are impatient is known of the present alone."""
