@@ -205,7 +205,7 @@ def _show(
         detacher = DetachedRun(config, database, companion=beside, launch=launch)
     app = CrawlerApp(
         ReadingSources(
-            partial(_reports, database),
+            partial(reports_on, database),
             partial(explainer, database=database),
             partial(_queries, database),
             ConsoleRules(database),
@@ -247,7 +247,7 @@ def _see_again(database: DatabasePlace, run_id: int) -> None:
         restore()
 
 
-def _reports(database: DatabasePlace) -> ports.Reports:
+def reports_on(database: DatabasePlace) -> ports.Reports:
     """Open the reports, in the thread that reads, once the first picture is there."""
     from tui_crawler.wiring.console_reports import ConsoleReports
 
