@@ -21,6 +21,7 @@ from tui_crawler.console.welcome.first_step import Cancelled, FirstStep, FromSee
 from tui_crawler.demo.process import DemoUnavailable
 from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.history.coverage import Coverage
+from tui_crawler.domain.history.diagnosis import DiagnosisFacts
 from tui_crawler.domain.records.command import ActionResult, Command
 from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.domain.records.view import OriginView, RunView, TotalsView
@@ -68,6 +69,9 @@ class StoredReports:
 
     def coverage(self) -> Coverage:
         return Coverage()
+
+    def diagnosis_facts(self) -> DiagnosisFacts:
+        return DiagnosisFacts()
 
     def config_text(self) -> str:
         return ""

@@ -1,7 +1,7 @@
 """The program, with notes of what is loaded: `python -m tests.e2e.loaded_child FOLDER WORDS…`.
 
-The names of all modules are written into the files `picture` (the first picture stands, nothing was read yet) and
-`rows` (the first rows were taken in) of the folder.
+The names of all modules are written into the files `starting` (that word is printed), `picture` (the first picture
+stands, nothing was read yet) and `rows` (the first rows were taken in) of the folder.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from tui_crawler.__main__ import main
-from tui_crawler.console.app import CrawlerApp
+from tui_crawler.cli.printer import Printer
 
 
 def note(file: Path) -> None:
@@ -22,7 +22,21 @@ def note(file: Path) -> None:
 
 
 def take_notes(folder: Path) -> None:
-    """Has the console take the notes from now on."""
+    """Have the program take the notes from now on."""
+    starting = Printer.starting
+
+    def noting_starting(printer: Printer) -> None:
+        starting(printer)
+        note(folder / "starting")
+        take_notes_of_console(folder)
+
+    Printer.starting = noting_starting  # type: ignore[method-assign]  # only to take a note
+
+
+def take_notes_of_console(folder: Path) -> None:
+    """Have the console take its notes; loads it."""
+    from tui_crawler.console.app import CrawlerApp  # noqa: PLC0415  not before the first note
+
     begin, take = CrawlerApp._begin, CrawlerApp.on_crawler_app_delivered
 
     def noting_begin(app: CrawlerApp) -> None:

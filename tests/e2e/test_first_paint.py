@@ -40,6 +40,7 @@ WRITING = {
     "tui_crawler.wiring.host",
 }  # fmt: skip
 """A console that only watches needs neither."""
+CRAWL = "seeds: [http://127.0.0.1:9/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
 
 
 @pytest.fixture
@@ -63,8 +64,28 @@ def loaded(folder: Path, moment: str, *words: object) -> set[str]:
     with in_terminal([sys.executable, "-m", "tests.e2e.loaded_child", str(folder), *map(str, words)]) as terminal:
         terminal.read_while(lambda: not note.exists())
     names = note.read_text(encoding="utf-8").split()
-    assert "tui_crawler.console.overview.screen" in names
+    assert ("tui_crawler.console.overview.screen" in names) == (moment != "starting")
     return {name.rsplit(".", dots)[0] for name in names for dots in range(name.count(".") + 1)}
+
+
+def test_what_starts_is_shown_before_anything_heavy_is_loaded(database: Path, tmp_path: Path):
+    config = tmp_path / "crawl.yaml"
+    config.write_text(f"{CRAWL}database: {database.name}\n", encoding="utf-8")
+    for words in (("--db", database, "--readonly"), (config,), ("replay", "--console", "--db", database), ("demo",)):
+        assert loaded(tmp_path, "starting", *words) & (NEVER_BEFORE_PICTURE | CONFIGURATION | {"textual"}) == set()
+        (tmp_path / "starting").unlink()
+
+
+def test_the_word_that_it_starts_is_never_left_behind(database: Path, tmp_path: Path):
+    command = [sys.executable, "-m", "tui_crawler", "--readonly", "--db"]
+    with in_terminal([*command, str(database)]) as terminal:
+        terminal.read_until("127.0.0.1:9")
+    starting, erased, screen = (terminal.raw.index(one) for one in (b"starting\r", b"\r\x1b[K", b"\x1b[?1049h"))
+    assert starting < erased < screen
+    with in_terminal([*command, str(tmp_path / "missing.db")]) as terminal:
+        assert terminal.read_to_end() == 2
+    assert b"starting\r" in terminal.raw
+    assert "starting" not in terminal.text()
 
 
 def test_watching_loads_neither_configuration_nor_driver_before_the_first_picture(database: Path, tmp_path: Path):
@@ -80,11 +101,7 @@ def test_watching_loads_no_configuration_before_the_first_rows(database: Path, t
 
 def test_crawling_loads_no_engine_and_no_parser_of_pages_before_the_first_picture(database: Path, tmp_path: Path):
     config = tmp_path / "crawl.yaml"
-    config.write_text(
-        "seeds: [http://127.0.0.1:9/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
-        f"database: {database.name}\n",
-        encoding="utf-8",
-    )
+    config.write_text(f"{CRAWL}database: {database.name}\n", encoding="utf-8")
     names = loaded(tmp_path, "picture", config)
     assert "tui_crawler.config.load" in names
     assert names & NEVER_BEFORE_PICTURE == set()

@@ -46,7 +46,7 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     file = arguments.file or arguments.config
     if not file and known_names.named_database(arguments) is None and Path(known_names.DEFAULT_CONFIG).is_file():
         file = known_names.DEFAULT_CONFIG
-    _need_terminal_for(file)
+    _start_for(file, printer)
     single = len(list(Path().glob("*.db"))) == 1
     if file is None and not arguments.readonly and not single and known_names.named_database(arguments) is None:
         return _welcome(arguments, printer)
@@ -70,23 +70,27 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
-    _need_terminal_for(None)
+    _start_for(None, printer)
     config, database = config_of_seeds(arguments, printer, "crawl")
     return _open(config, database, arguments)
 
 
-def need_terminal(instead: str) -> None:
-    """Raises UsageProblem unless stdin and stdout are a terminal the console can draw on, or a browser shows it."""
+def start(printer: Printer, instead: str) -> None:
+    """Show that the console starts, before anything heavy is imported.
+
+    Raises UsageProblem unless stdin and stdout are a terminal the console can draw on, or a browser shows it.
+    """
     if os.environ.get("TEXTUAL_DRIVER"):
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageProblem("the console needs a terminal, and this is none", hint=instead)
     if os.environ.get("TERM", "") in {"", "dumb"}:
         raise UsageProblem("the console cannot draw on this terminal (TERM is not set, or dumb)", hint=instead)
+    printer.starting()
 
 
-def _need_terminal_for(file: str | None) -> None:
-    need_terminal(f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
+def _start_for(file: str | None, printer: Printer) -> None:
+    start(printer, f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
 
 
 def _open(config: Config | None, database: DatabasePlace, arguments: argparse.Namespace, readonly: bool = False) -> int:
@@ -100,7 +104,9 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring import config_from_first_seeds, open_welcome
 
     folder = Path.cwd()
-    match step := open_welcome(folder, impolite=arguments.allow_impolite):
+    step = open_welcome(folder, impolite=arguments.allow_impolite)
+    printer.starting()
+    match step:
         case Cancelled(exit_status=status):
             return status
         case FromSeeds():

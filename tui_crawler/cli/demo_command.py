@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tui_crawler.cli.console_command import need_terminal
+from tui_crawler.cli.console_command import start
 from tui_crawler.cli.known_names import named_database
 from tui_crawler.cli.options import CommandSet, add_common, port
 from tui_crawler.cli.printer import Printer
@@ -44,7 +44,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.json and not (arguments.headless or arguments.serve_only):
         raise UsageProblem("--json needs --headless or --serve-only", hint=_HELP)
     if not (arguments.headless or arguments.serve_only):
-        need_terminal("tui-crawler demo --headless crawls without it")
+        start(printer, "tui-crawler demo --headless crawls without it")
     database = named_database(arguments)
 
     from tui_crawler.cli.run_watch import watch

@@ -137,6 +137,8 @@ def main(words: Sequence[str] | None = None) -> int:
         printer.finish()
     except KeyboardInterrupt:
         return ExitStatus.interrupted
+    finally:
+        printer.started()
     return ExitStatus.cannot_run if printer.failed else status
 
 

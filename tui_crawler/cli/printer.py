@@ -42,6 +42,8 @@ MOST_WAITING = 10_000
 STILL_S, HURRY_S = 5.0, 0.3
 """How long (s) the end waits for a reader that takes nothing; and for each output, after a stop."""
 
+ERASE_LINE = "\r\x1b[K"
+
 GAP = 2
 """Cells between two columns of a table."""
 
@@ -133,7 +135,7 @@ class Printer:
     def __init__(self, out: Stream, err: Stream, *, quiet: bool = False) -> None:
         self._out, self._err, self.quiet = out, err, quiet
         self._still_s, self._most_s = STILL_S, math.inf
-        self.closed = self.failed = False
+        self.closed = self.failed = self._starting = False
 
     def queue(self, left_out: Callable[[int], str]) -> LineQueue:
         """Print through queues from now on, so that nothing waits for its reader; return the one before stdout.
@@ -198,6 +200,16 @@ class Printer:
         lines = table(relation, records) if records else (nothing or relation.nothing,)
         return self.answer(as_json, {name: iter(relation.documents(records))}, lines)
 
+    def starting(self) -> None:
+        """Show at once that the console starts; its screen, or `started`, erases the line."""
+        self._starting = self.text("starting\r")
+
+    def started(self) -> None:
+        """Erase what `starting` shows, if it was called."""
+        if self._starting:
+            self._starting = False
+            self.text(ERASE_LINE)
+
     def note(self, text: str) -> None:
         """Prints a message to stderr, unless quiet is wished."""
         if not self.quiet:
@@ -250,7 +262,7 @@ class Progress:
         """Remove the line."""
         if self._shown:
             self._shown = False
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print(ERASE_LINE, end="", file=sys.stderr, flush=True)
 
 
 def standard_printer() -> Printer:

@@ -42,14 +42,16 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    if arguments.console:
+        from tui_crawler.cli.console_command import start
+
+        start(printer, "tui-crawler replay prints it")
     from tui_crawler.wiring import replay
 
     database = existing_database(arguments)
     if arguments.console:
-        from tui_crawler.cli.console_command import need_terminal
         from tui_crawler.wiring.replay_console import crawl_in_file, replay_console
 
-        need_terminal("tui-crawler replay prints it")
         if arguments.run is not None and not replay.has_run(database, arguments.run):
             raise no_run(database, arguments.run)
         progress = Progress("rows copied")

@@ -47,6 +47,7 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.history.diagnosis import diagnoses
     from tui_crawler.domain.history.idle_reason import at_rest, flying, idle_reason
     from tui_crawler.text.coverage import coverage_lines
     from tui_crawler.wiring import coverage_of
@@ -55,6 +56,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(database) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0)
         coverage, waiting = coverage_of(reports), reports.documents_waiting()
+        found = diagnoses(run, reports.diagnosis_facts())
     every = sorted(stored, key=lambda one: one.origin)
     now, zone, you = time.time_ns() // 1_000_000, local_zone(), operator_name(database)
     origins = [at_rest(one, run) for one in every]
@@ -64,13 +66,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     document: dict[str, object] = {
         "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
         "totals": picked(totals, _TOTALS) | sums,
+        "diagnosis": [picked(one, "kind words count origins") for one in found],
         "coverage": coverage.as_document(),
     }
     if arguments.json:
         document["origins"] = [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)]
     width = terminal_width()
     covered = coverage_lines(coverage) if coverage.run is not None else ()
-    warned = (f"⚠ {safe(one.origin)}: {one.warning}" for one in origins if one.warning)
+    warned = (f"⚠ {safe(one.words, 500)}" for one in found)
     lines = chain(
         _wrapped(_heads(run, totals, waiting, now, zone), width),
         _table(origins, reasons, now, width) if origins else (),
@@ -148,5 +151,5 @@ def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
         return f"{begun}, live: {safe(run.owner)}{slots}{held_up and '; '}{held_up}"
     if not run.finished_at:
         heard = date_time(end_of_run(run, 0), zone)
-        return f"{begun}, {BROKEN_OFF} (last heard of {heard}): nobody crawls, the next start continues it"
+        return f"{begun}, {BROKEN_OFF} (last heartbeat {heard}): no worker is running, the next start continues it"
     return f"{begun}, ended {date_time(run.finished_at, zone)}: {safe(run_end_words(run.finish_reason, pending))}"

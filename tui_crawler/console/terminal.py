@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.message import Message
 
+ERASE_LINE = "\r\x1b[K"
 LOOK_S = 0.25
 LOOKS_WHEN_LEAVING = 12
 LOOK_KEYS_S, READ_BYTES = 0.1, 4_096
@@ -129,6 +130,7 @@ class PatientDriver(LinuxDriver):
         super().__init__(app, **options)
         self.outlet = TerminalFile(self._file, self.fileno, ascii_only=getattr(app, "ascii_only", False))
         self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file
+        self.outlet.write(ERASE_LINE)  # "starting": the screen that comes back afterwards is without it
 
     def start_application_mode(self) -> None:
         """Takes the terminal, with its title."""

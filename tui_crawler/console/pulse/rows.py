@@ -42,12 +42,12 @@ _MARKS = {
 _STATES = (
     ("crawling", Standing.crawling),
     ("waiting", Standing.waiting),
-    ("", Standing.impatient),
+    ("", Standing.failing),
     ("paused", Standing.paused),
     ("gave_up", Standing.gave_up),
     ("finished", Standing.finished),
 )
-"""Fields of `Gauges` and the states they count; how many are impatient is known of the present alone."""
+"""Fields of `Gauges` and the states they count; how many are failing is known of the present alone."""
 _LEAST_S = 2.0
 """Of less than so many seconds no rate is known: a step that has just begun."""
 

@@ -24,7 +24,7 @@ from tui_crawler.domain.history.coverage import (
 from tui_crawler.domain.history.site_audit import NAMED
 from tui_crawler.domain.records.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
 from tui_crawler.domain.records.page import EXTERNAL
-from tui_crawler.storage.db.reader import SubjectReports, among
+from tui_crawler.storage.db.reader import Reader, SubjectReports, among
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.overview import HAS_DOCUMENT, PAGES_ONLY, OverviewReports, exit_name
 
@@ -73,7 +73,7 @@ GROUP BY d.sha256 HAVING COUNT(DISTINCT p.url_id) >= {ALIKE} ORDER BY 3 DESC, 1 
 _ALIKE = f"""SELECT DISTINCT p.url_id, u.href, p.last_exit_code FROM {_DOCUMENTS} JOIN url u ON u.id = p.url_id
 WHERE d.sha256 = ? ORDER BY p.url_id LIMIT {NAMED}"""
 
-_End = tuple[int | None, str, int | None, str]
+SeedPlace = tuple[int | None, str, int | None, str]
 """Where a seed leads: the page (None: it is none), its URL, its exit code, and how its origin ended."""
 
 
@@ -131,7 +131,7 @@ class CoverageReports(SubjectReports):
         seeds = self._reader.all(_SEEDS)
         with_documents = f"SELECT o.origin FROM origin o WHERE {_CRAWLED} AND {HAS_DOCUMENT}"
         good = {origin for (origin,) in self._reader.all(with_documents)}
-        ends = self._ends({row[0]: (row[0], row[1], row[3], row[5]) for row in seeds if row[3] in LEADS})
+        ends = ends_of(self._reader, {row[0]: (row[0], row[1], row[3], row[5]) for row in seeds if row[3] in LEADS})
         found, emptied = [], dict[str, bool]()
         for page, url, origin, code, status, finish, _ in seeds:
             at, end, last, ended = ends.get(page, (page, url, code, finish))
@@ -153,12 +153,13 @@ class CoverageReports(SubjectReports):
             empty=tuple(origin for origin, is_empty in emptied.items() if is_empty),
         )
 
-    def _ends(self, ends: dict[int, _End]) -> dict[int, _End]:
-        """Where seeds that lead elsewhere end, by page, a hop at a time for all of them."""
-        for _ in range(_HOPS):
-            at = among("r.page_id", [end[0] for end in ends.values() if end[0] is not None])
-            hops: dict[int, _End] = {row[0]: (row[1], *row[2:]) for row in self._reader.all(_LEADS_TO.format(at))}
-            if not hops:
-                break
-            ends = {seed: hops.get(end[0] or 0, end) for seed, end in ends.items()}
-        return ends
+
+def ends_of(reader: Reader, ends: dict[int, SeedPlace]) -> dict[int, SeedPlace]:
+    """Return where pages that lead elsewhere end, by page, a hop at a time for all of them."""
+    for _ in range(_HOPS):
+        at = among("r.page_id", [end[0] for end in ends.values() if end[0] is not None])
+        hops: dict[int, SeedPlace] = {row[0]: (row[1], *row[2:]) for row in reader.all(_LEADS_TO.format(at))}
+        if not hops:
+            break
+        ends = {seed: hops.get(end[0] or 0, end) for seed, end in ends.items()}
+    return ends

@@ -59,12 +59,13 @@ _LED_ON = f"""EXISTS (WITH RECURSIVE x (id, hops) AS (
     UNION SELECT q.id, hops + 1 FROM x JOIN redirect r ON r.page_id = x.id JOIN page q ON q.url_id = r.to_url_id
         WHERE hops < 20)
     SELECT 1 FROM x JOIN page q ON q.id = x.id WHERE {among("q.last_exit_code", DOCUMENTS)})"""
-_EMPTY = f"""o.participates = 1 AND o.finish_reason <> '' AND o.joined <> 'external' AND NOT {HAS_DOCUMENT}
+EMPTY = f"""o.participates = 1 AND o.finish_reason <> '' AND o.joined <> 'external' AND NOT {HAS_DOCUMENT}
     AND NOT {_LED_ON}"""
+"""Whether origin `o` has ended without a document of its seeds."""
 ORIGINS = f"""SELECT {selected(OriginView, "o", empty=None, **_OF_ORIGIN)},
     seed.id AS seed_id, seed.last_exit_code AS seed_code, a.message AS seed_message
 FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1
-    LEFT JOIN page seed ON seed.id = CASE WHEN {_EMPTY}
+    LEFT JOIN page seed ON seed.id = CASE WHEN {EMPTY}
         THEN (SELECT MIN(p.id) FROM page p WHERE p.origin_id = o.id AND p.seed = 1) END
     LEFT JOIN attempt a ON a.id = seed.last_attempt_id"""
 """Origins, each with its first seed where it is empty."""
@@ -150,11 +151,11 @@ class OverviewReports(SubjectReports):
 
     def origins_changed(self, since: int = 0) -> tuple[OriginView, ...]:
         """Origins that changed after the change number `since`, oldest change first; 0 gives all."""
-        return self._reader.records(_ORIGIN, f"{ORIGINS} WHERE o.change > ? ORDER BY o.change", (since,))
+        return self._reader.records(ORIGIN, f"{ORIGINS} WHERE o.change > ? ORDER BY o.change", (since,))
 
     def origin(self, origin: str) -> OriginView | None:
         """One origin, None when it is unknown."""
-        return self._reader.record(_ORIGIN, f"{ORIGINS} WHERE o.origin = ?", (origin,))
+        return self._reader.record(ORIGIN, f"{ORIGINS} WHERE o.origin = ?", (origin,))
 
     def attempts(
         self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200
@@ -178,7 +179,7 @@ def exit_name(code: int | None) -> str:
 ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)
 """An attempt of a row that `ATTEMPTS` gave."""
 
-_ORIGIN = RowMapper(
+ORIGIN = RowMapper(
     OriginView,
     last_exit_code=exit_name,
     refused_as=lambda code: "several" if code == _SEVERAL else exit_name(code),

@@ -21,6 +21,7 @@ from tui_crawler.storage.reports.overview import OverviewReports
 if TYPE_CHECKING:
     from tui_crawler.storage.reports.attempts import AttemptReports
     from tui_crawler.storage.reports.coverage import CoverageReports
+    from tui_crawler.storage.reports.diagnosis import DiagnosisReports
     from tui_crawler.storage.reports.export import ExportReports
     from tui_crawler.storage.reports.failures import FailureReports
     from tui_crawler.storage.reports.jobs import JobReports
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.tree import TreeReports
 
     class _Subjects(
-        OverviewReports, AttemptReports, CoverageReports, ExportReports, FailureReports, JobReports, LinkAuditReports,
-        LogReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports, RunDiffReports,
-        SiteAuditReports, TimelineReports, TreeReports,
+        OverviewReports, AttemptReports, CoverageReports, DiagnosisReports, ExportReports, FailureReports, JobReports,
+        LinkAuditReports, LogReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports,
+        RunDiffReports, SiteAuditReports, TimelineReports, TreeReports,
     ):  # fmt: skip
         """All that can be asked."""
 else:
@@ -48,6 +49,7 @@ else:
 LATE_SUBJECTS: Mapping[str, str] = {
     "attempts.AttemptReports": "requests results refusal_counts history attempts_for_audit",
     "coverage.CoverageReports": "coverage documents_unread",
+    "diagnosis.DiagnosisReports": "diagnosis_facts",
     "export.ExportReports": "export_columns export_windows export_bodies",
     "failures.FailureReports": "failure_count failure_pages failure_window failure_urls page_past",
     "jobs.JobReports": "todo exit_counts refused origins_added jobs limbo stashes segments sessions workers "
