@@ -13,6 +13,7 @@ from tests.cli.conftest import CONFIG, TAKEN, Say, Terminal, Wiring
 from tests.cli.crawls import store_crawl
 from tui_crawler.cli import console_command
 from tui_crawler.cli.main import main
+from tui_crawler.config.load import read_config
 from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
 
 
@@ -172,6 +173,67 @@ class TestOnATerminal:
         assert (config.own_sites, config.delay.floor_ms, config.delay.default_ms) == (own, 100, 1_000)
         assert [(host.host, host.default_delay_ms) for host in config.hosts] == [(origin, 100) for origin in own]
 
+    def test_settings_of_seeds_become_settings_of_the_run(self, here: Path, wiring: Wiring):
+        words = ["--user-agent", "me", "--delay", "2s", "--depth", "3", "--max-pages", "500", "--allow-queries"]
+        assert main(["crawl", "https://example.org/", *words]) == 0
+        config, _, _ = wiring.consoles[0]
+        for one in (config, read_config(config.text, "kept")):
+            assert (one.user_agent, one.delay.default_ms, one.delay.floor_ms) == ("me", 2_000, 1_000)
+            assert (one.crawl.max_depth, one.crawl.max_pages_per_origin) == (3, 500)
+            assert [policy.allow_any for policy in one.policies.url_query_parameters] == [True]
+
+    @pytest.mark.parametrize(
+        ("option", "value"), [("--delay", "9d"), ("--depth", "x"), ("--max-pages", "0"), ("--user-agent", "\xfc")]
+    )
+    def test_a_value_out_of_bounds_is_refused_by_the_name_of_its_option(
+        self, option: str, value: str, wiring: Wiring, capsys: pytest.CaptureFixture[str]
+    ):
+        assert main(["crawl", "https://example.org/", option, value]) == 2
+        assert capsys.readouterr().err.startswith(f"tui-crawler: {option} {value}: expected ")
+        assert not wiring.consoles
+
+    def test_a_delay_below_the_floor_is_for_own_sites_or_is_allowed(
+        self, wiring: Wiring, capsys: pytest.CaptureFixture[str]
+    ):
+        line = ["crawl", "https://example.org/", "--delay", "500ms"]
+        assert main(line) == 2
+        (told,) = capsys.readouterr().err.splitlines()
+        assert "--delay 500ms" in told
+        assert "delay.floor makes it 1s" in told
+        assert "--allow-impolite" in told
+        assert main([*line, "--allow-impolite"]) == main([*line, "--own"]) == 0
+        (allowed, _, _), (own, _, _) = wiring.consoles
+        assert (allowed.delay.default_ms, allowed.delay.floor_ms) == (500, 500)
+        assert ([host.default_delay_ms for host in own.hosts], own.delay.default_ms) == ([500], 1_000)
+
+    def test_a_later_crawl_keeps_the_settings_and_names_those_that_differ(
+        self, here: Path, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
+        store_crawl(here / "example.org.db", "https://example.org/")
+        first = ["crawl", "https://example.org/", "--delay", "2s", "--depth", "3", "--allow-queries"]
+        assert main(first) == 0
+        monkeypatch.setattr(wiring.reports, "config_text", lambda: wiring.consoles[0][0].text)
+        capsys.readouterr()
+        assert main(["crawl", "https://example.org/", "--delay", "5s", "--no-allow-queries", "--max-pages", "9"]) == 0
+        config, _, _ = wiring.consoles[1]
+        assert (config.delay.default_ms, config.crawl.max_depth, config.crawl.max_pages_per_origin) == (5_000, 3, 9)
+        assert config.policies.url_query_parameters == ()
+        told = capsys.readouterr().err
+        assert "--delay 5s: the last crawl had --delay 2s\n" in told
+        assert "--no-allow-queries: the last crawl had --allow-queries\n" in told
+        assert "continues with --depth 3, as in the last crawl\n" in told
+
+    def test_the_short_delay_of_own_sites_is_not_kept_for_others(
+        self, here: Path, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+    ):
+        store_crawl(here / "example.org.db", "https://example.org/")
+        assert main(["crawl", "https://example.org/", "--own", "--delay", "200ms"]) == 0
+        monkeypatch.setattr(wiring.reports, "config_text", lambda: wiring.consoles[0][0].text)
+        assert main(["crawl", "https://example.org/"]) == main(["crawl", "https://example.org/", "--own"]) == 0
+        (_, _, _), (others, _, _), (own, _, _) = wiring.consoles
+        assert (others.hosts, others.delay.default_ms, others.delay.floor_ms) == ((), 1_000, 1_000)
+        assert [host.default_delay_ms for host in own.hosts] == [200]
+
     def test_a_seed_that_is_none(self, wiring: Wiring, capsys: pytest.CaptureFixture[str]):
         assert main(["crawl", "nonsense\x1b[31m"]) == 2
         err = capsys.readouterr().err
@@ -200,7 +262,7 @@ def test_without_a_terminal_the_way_without_one_is_named(words: tuple[str, ...],
 
 
 def test_the_headless_demo_is_watched_like_a_run(here: Path, say: Say, wiring: Wiring):
-    assert "run ended, and did not say how" in say("demo", "--headless").ok.out
+    assert "run ended (reason unknown)" in say("demo", "--headless").ok.out
     assert say("demo", "--headless", "--json", "--db", "x.db").out == ""
     assert wiring.consoles == [("headless", None, None), ("headless", here / "x.db", None)]
 

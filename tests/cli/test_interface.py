@@ -26,6 +26,7 @@ PROMISED = (
     "demo --serve-only",
     "crawl https://example.org/ https://example.com/",
     "crawl https://example.org/ --own --db x.db",
+    "crawl https://example.org/ --user-agent ua --delay 2s --depth 3 --max-pages 500 --allow-queries",
     "site-audit https://example.org/ https://example.com/ --own --max-requests 5 --user-agent ua --json --db x.db",
     *(f"site-audit https://example.org/ --output file --format {form}" for form in ("html", "md", "junit", "json")),
     "site-audit https://example.org/ --fail-on broken,external,fragments,slow=2s",

@@ -168,7 +168,7 @@ FIELDS = (
 def moments(draw: st.DrawFn) -> HeaderState:
     """A crawl of 40 origins at any moment of one run."""
     left, tally = 40, dict.fromkeys(TALLY, 0)
-    for word in ("crawling", "waiting", "paused", "impatient", "gave up"):
+    for word in ("crawling", "waiting", "paused", "failing", "stopped: errors"):
         tally[word] = draw(st.integers(0, left))
         left -= tally[word]
     tally["finished"] = left
@@ -195,7 +195,7 @@ def test_the_fields_stay_where_they_are_whatever_they_count(
         assert places[0] == places[1], f"\n{first}\n{second}"
 
 
-@pytest.mark.parametrize("word", ["crawling", "waiting", "paused", "impatient", "gave up", "finished"])
+@pytest.mark.parametrize("word", ["crawling", "waiting", "paused", "failing", "stopped: errors", "finished"])
 def test_a_count_of_none_stands_there_dimmed(word: str) -> None:
     tally = {**TALLY, word: 0}
     for width in (118, 198):

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import awaited, named_database, tell_warnings
+from tui_crawler.cli.known_names import awaited, named_database, reports_of, tell_warnings
 from tui_crawler.cli.options import add_database, add_json, add_watching, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.seed_option import SEED_OPTIONS, option_of, settings_of
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
+    from tui_crawler.config.problem import ConfigProblem
     from tui_crawler.config.schema import Config
 
 OWN_DELAY = "100ms"
@@ -30,6 +32,12 @@ ENDING: Mapping[str, object] = {
 
 def add_seeds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
+    for one in SEED_OPTIONS:
+        default = f" (default: {one.default})" if one.default else ""
+        if one.kind.value:
+            parser.add_argument(one.option, metavar=one.kind.value, help=f"{one.help}{default}")
+        else:
+            parser.add_argument(one.option, action=argparse.BooleanOptionalAction, help=one.help)
     parser.add_argument("--own", action="store_true", help=f"the sites are yours: delays of {OWN_DELAY} instead of 1s")
 
 
@@ -37,7 +45,6 @@ def add_seed_run(parser: argparse.ArgumentParser) -> None:
     """What a crawl of seeds without the console takes."""
     add_seeds(parser)
     parser.add_argument("--max-requests", type=positive, metavar="N", help="end the run after N requests")
-    parser.add_argument("--user-agent", metavar="UA", help="the User-Agent of this run")
     add_watching(parser)
     add_json(parser, "one JSON object per event; the last is run_finished")
     add_database(parser)
@@ -47,25 +54,68 @@ def config_of_seeds(
     arguments: argparse.Namespace, printer: Printer, name: str, suffix: str = "", **settings: object
 ) -> tuple[Config, DatabasePlace]:
     """Return the configuration of the seeds and its database, whose file name ends in `suffix`; print its warnings.
-    `settings` are by dotted key. Raises UsageProblem."""
+    `settings` are by dotted key; the options of the command line win over them. Raises UsageProblem."""
     from tui_crawler.config.load import config_from_seeds
     from tui_crawler.config.problem import ConfigErrors
     from tui_crawler.domain.url import CrawlUrl, read_seed
 
+    database = awaited(named_database(arguments) or _file_of(arguments.urls[0], suffix), printer)
+    given = {one.name: getattr(arguments, one.name) for one in SEED_OPTIONS}
+    given = {option: value for option, value in given.items() if value is not None}
+    chosen = given if suffix else _continued(database, given, arguments.own, printer)
+    settings |= settings_of(chosen, impolite=arguments.allow_impolite)
     if arguments.own:  # short delays for the origins of the seeds, and for no other
         urls = map(read_seed, arguments.urls)
         own = list(dict.fromkeys(url.origin for url in urls if isinstance(url, CrawlUrl)))
-        hosts = [{"host": origin, "default_delay": OWN_DELAY} for origin in own]
-        settings |= {"own_sites": own, "delay.floor": OWN_DELAY, "hosts": hosts}
-    database = named_database(arguments) or _file_of(arguments.urls[0], suffix)
+        delay = settings.pop("delay.default", OWN_DELAY)
+        hosts = [{"host": origin, "default_delay": delay} for origin in own]
+        settings |= {"own_sites": own, "delay.floor": delay, "hosts": hosts}
     try:
         config = config_from_seeds(
             arguments.urls, database, name=name, overrides=settings, allow_impolite_cli=arguments.allow_impolite
         )
     except ConfigErrors as errors:
-        raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
+        told = (_in_words(problem, given, arguments.allow_impolite) for problem in errors.problems)
+        raise UsageProblem(*dict.fromkeys(told)) from errors
     tell_warnings(config, printer)
-    return config, awaited(database, printer)
+    return config, database
+
+
+def _continued(
+    database: DatabasePlace, given: dict[str, str | bool], own: bool, printer: Printer
+) -> dict[str, str | bool]:
+    """Return the options that are given and, of the others, those of the last crawl in this database; print which
+    these are, and which differ. Raises StorageFailure."""
+    from tui_crawler.domain.records.kept_config import given_settings
+    from tui_crawler.domain.records.seed_option import options_in
+    from tui_crawler.storage.db.file_identity import FileState, examine
+
+    state = examine(database)
+    if state is FileState.older:
+        printer.note(f"{database} is of an earlier version: the options of its last crawl are not continued")
+    if state is not FileState.current:
+        return given
+    with reports_of(database) as reports:
+        former = options_in(given_settings(reports.config_text()), own)
+    for one in SEED_OPTIONS:
+        if one.name in former and former[one.name] != given.get(one.name, former[one.name]):
+            printer.note(f"{one.words(given[one.name])}: the last crawl had {one.words(former[one.name])}")
+    if left := [one.words(former[one.name]) for one in SEED_OPTIONS if one.name in former.keys() - given.keys()]:
+        printer.note(f"continues with {' '.join(left)}, as in the last crawl")
+    return former | given
+
+
+def _in_words(problem: ConfigProblem, given: Mapping[str, str | bool], impolite: bool) -> str:
+    """Return what is wrong, under the name of the option that gave the value."""
+    from tui_crawler.config.load import BELOW_FLOOR
+
+    one = option_of(problem.key)
+    if one is None or one.name not in given:
+        return str(problem)
+    hint = "--allow-impolite allows it, and --own where the sites are yours"
+    if problem.key != BELOW_FLOOR or impolite:
+        hint = problem.suggestion
+    return f"{one.words(given[one.name])}: {problem.message}" + (f"; {hint}" if hint else "")
 
 
 def run_seeds(
@@ -76,9 +126,8 @@ def run_seeds(
     from tui_crawler.cli.export_command import target_of
     from tui_crawler.cli.run_command import run_to_end
 
-    options = {"crawl.max_requests": arguments.max_requests, "user_agent": arguments.user_agent}
-    given = dict(settings) | {key: value for key, value in options.items() if value is not None}
-    config, database = config_of_seeds(arguments, printer, site_of(arguments), f"-{purpose}", **given)
+    most = {} if arguments.max_requests is None else {"crawl.max_requests": arguments.max_requests}
+    config, database = config_of_seeds(arguments, printer, site_of(arguments), f"-{purpose}", **settings, **most)
     arguments.output = arguments.output or output
     path = target_of(arguments, database)
     if path is None:

@@ -36,7 +36,7 @@ from tui_crawler.config.tree import Node, compose, node_of
 from tui_crawler.config.units import SECOND, show_duration
 from tui_crawler.config.web_kinds import LONGEST_URL
 from tui_crawler.domain.records.database_place import DatabasePlace, location_of
-from tui_crawler.domain.records.kept_config import COMMAND_LINE_MARK
+from tui_crawler.domain.records.kept_config import COMMAND_LINE_MARK, given_settings, written_config
 from tui_crawler.domain.records.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
 from tui_crawler.domain.rules.exclusion import host_name
 from tui_crawler.domain.rules.policy import Whitelist
@@ -45,6 +45,8 @@ from tui_crawler.domain.url import CrawlUrl, InvalidUrl, is_loopback, normalise
 if TYPE_CHECKING:
     from tui_crawler.domain.rules.ruleset import RulesetChange
 
+BELOW_FLOOR = "delay.floor"
+"""The key of the problem that a delay is shorter than the floor."""
 _ALLOW = "delay.allow_impolite"
 _LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
 
@@ -212,10 +214,9 @@ def read_config(text: str, name: str, built_into: str = "", *, over: bool = Fals
     program has the text, which then is named as the place of a rule. `over`: without the values that a command line
     gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
     label = f"{BUILT_INTO}{built_into}" if built_into else ""
-    written, _, given = text.partition(COMMAND_LINE_MARK)
-    overrides = {key: value for key, value in json.loads(given or "{}").items() if not (over and key in _OF_ONE_RUN)}
+    overrides = {key: value for key, value in given_settings(text).items() if not (over and key in _OF_ONE_RUN)}
     impolite = bool(overrides.pop(_ALLOW, impolite))
-    return replace(_load(written, Path(f"{name}.yaml"), overrides, impolite, False, False, label), file="")
+    return replace(_load(written_config(text), Path(f"{name}.yaml"), overrides, impolite, False, False, label), file="")
 
 
 def _kept_text(written: str, overrides: Mapping[str, object], impolite: bool) -> str:
@@ -263,13 +264,17 @@ def config_from_seeds(
 ) -> Config:
     """Return the configuration of `tui-crawler crawl URL…`: these seeds, this database, everything else by default.
 
-    Raises ConfigErrors, as `load_config` does; `guard_database` accepts every database for it.
+    Raises ConfigErrors, as `load_config` does, and for a delay below the floor; `guard_database` accepts every database
+    for it.
     """
     reader = ConfigReader(PLACES, _nodes(overrides or {}, allow_impolite_cli), Path.cwd(), _ON_COMMAND_LINE)
     config = _read(_node({"seeds": list(seeds), "name": name, "database": location_of(database)}), reader)
     kept = _kept_text(json.dumps({"name": name, "seeds": list(config.seeds)}), overrides or {}, allow_impolite_cli)
     unguarded = replace(config.database, given="")
-    return _finish(replace(config, text=kept, database=unguarded), reader, allow_impolite_cli)
+    config = _finish(replace(config, text=kept, database=unguarded), reader, allow_impolite_cli)
+    if without_effect := [warning for warning in config.warnings if warning.key == "delay.default"]:
+        raise ConfigErrors(replace(one, key=BELOW_FLOOR) for one in without_effect)  # a person has just asked for it
+    return config
 
 
 _CONFLICT_MARKER = re.compile(r"^(?:<{7}|={7}|>{7})(?= |$).*", re.MULTILINE)

@@ -150,14 +150,17 @@ class HeaderState:
     attached: bool = False
 
 
-def counted_now(state: HeaderState) -> Mapping[str, int]:
-    """Return pages that wait and origins by state, for what is shown below the header; empty before they were read."""
+def counted_now(state: HeaderState) -> Mapping[str, float]:
+    """Return pages that wait, origins by state and, while a run is live, rates, for what is shown below the header;
+    empty before they were read."""
     totals, tally = state.totals, state.tally
     if totals is None:
         return {}
-    waits = tally.get(Standing.waiting, 0) + tally.get(Standing.resting, 0)
-    counts = {"todo": totals.todo, "pending": totals.pending, Standing.waiting.value: waits}
-    return {**dict.fromkeys(Standing, 0), **tally, **counts}
+    counts = {"todo": totals.todo, "pending": totals.pending, Standing.waiting.value: tally.get(Standing.waiting, 0)}
+    live = state.run is not None and state.run.live
+    rates = {"pages_per_s": state.requests_per_s, "bytes_per_s": state.bytes_per_s} if live else {}
+    known = {name: number for name, number in rates.items() if number is not None}
+    return {**dict.fromkeys(Standing, 0), **tally, **counts, **known}
 
 
 def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
@@ -201,10 +204,7 @@ def _who(state: HeaderState, least: int = _SHORT_NAME) -> list[Chip]:
     most = sum(state.tally.values())
     digits = COMPACT if most > 999 else len(str(most))
     for word, priority in TALLIES:
-        if word is Standing.resting:
-            continue
-        shown = Standing.resting if word is Standing.waiting and state.tally.get(Standing.resting) else word
-        number, mark = state.tally.get(shown, 0), state_mark(shown)
+        number, mark = state.tally.get(word, 0), state_mark(word)
         role = mark.role if number else "faint"
         told = compact(number) if state.totals is not None or state.tally else UNREAD
         chips.append(chip(f"{mark.glyph} {told}", role, priority, width=2 + digits))
@@ -275,7 +275,7 @@ def _refresh(state: HeaderState, watching: str = "watching") -> list[Chip]:
     """How fresh the picture is, and whether this console only watches: `watching` where there is little room."""
     chips: list[Chip] = []
     if state.readonly:
-        chips.append(Chip((Styled("watching only", "paused", short=watching),), 3))
+        chips.append(Chip((Styled("read-only", "paused", short=watching),), 3))
     if state.run is not None and state.run.warnings:
         chips.append(Chip((Styled(f"⚠ {UNVERIFIED}", "warning bold", short="⚠ unverified"),), 2))
     if state.frozen:
