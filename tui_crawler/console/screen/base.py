@@ -499,11 +499,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @handles("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
         """Draft a rule for URLs and those alike; where their queries were refused, the policy that allows these."""
-        from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  not before the first paint
-        from tui_crawler.domain.history.diagnosis import policy_for  # noqa: PLC0415  the same
+        from tui_crawler.console.rules.pattern import rule_about  # noqa: PLC0415  not before the first paint
 
-        policy = policy_for(now.urls) if now.urls == now.refused else None
-        self.console.go_to(Where.rule_draft, policy or pattern_of(now.urls))
+        self.console.go_to(Where.rule_draft, rule_about(now.urls, now.refused))
 
     @handles("timeline.open")
     def show_politeness(self, now: Situation) -> None:
