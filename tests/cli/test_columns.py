@@ -79,6 +79,6 @@ def test_status_fits_the_terminal_and_tells_everything_where_there_is_room(
     if width is None or width >= 200:
         assert header == whole
         assert any(line.startswith("◐ ready ") and ORIGIN in line for line in told)
-        assert any(line.endswith("told to wait longer than allowed") for line in told)
+        assert any(line.endswith("Retry-After is longer than allowed") for line in told)
     elif width == 80:
         assert header == ["STATE", "ORIGIN", "PENDING", "DONE", "WHY"]

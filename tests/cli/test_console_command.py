@@ -262,7 +262,7 @@ def test_without_a_terminal_the_way_without_one_is_named(words: tuple[str, ...],
 
 
 def test_the_headless_demo_is_watched_like_a_run(here: Path, say: Say, wiring: Wiring):
-    assert "run ended, and did not say how" in say("demo", "--headless").ok.out
+    assert "run ended (reason unknown)" in say("demo", "--headless").ok.out
     assert say("demo", "--headless", "--json", "--db", "x.db").out == ""
     assert wiring.consoles == [("headless", None, None), ("headless", here / "x.db", None)]
 

@@ -90,7 +90,10 @@ def test_a_run_has_nothing_more_to_do_only_where_no_page_is_pending():
 def test_several_origins_that_ended_in_different_ways_are_counted_each_way():
     assert ends_words(()) == ""
     assert ends_words(["exhausted"]) == "1 has finished"
-    assert ends_words(["exhausted", "patience", "exhausted", "patience", "exhausted"]) == "2 gave up, 3 have finished"
+    assert (
+        ends_words(["exhausted", "patience", "exhausted", "patience", "exhausted"])
+        == "2 stopped after errors, 3 have finished"
+    )
     assert ends_words(["exhausted", "operator"], "origin/origins") == "1 origin was stopped, 1 has finished"
     assert ends_words(["of_another_version"] * 2, "origin/origins") == "2 origins have ended"
     every = [reason.value for reason in FinishReason]
@@ -103,7 +106,7 @@ def test_a_run_that_goes_on_or_broke_off():
     gone = replace(run, live=False)
     assert run_word(gone) == BROKEN_OFF
     assert f": {BROKEN_OFF} after " in ExitSummary(run=gone, now=NOW).lines()[0]
-    assert ExitSummary(run=gone, now=NOW).lines()[0].endswith("; the next start goes on.")
+    assert ExitSummary(run=gone, now=NOW).lines()[0].endswith("; the next start continues it.")
     assert BROKEN_OFF in cell_text(RUNS.cells(gone, Present(NOW))[4])
 
 

@@ -69,9 +69,9 @@ class TestStatus:
         assert lines[2].split() == [
             *("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
         ]
-        assert lines[3].startswith("✗ gave up  https://down.example")
+        assert lines[3].startswith("✗ stopped: errors  https://down.example")
         assert "out of patience" in lines[3]
-        assert lines[4].startswith("◐ ready    https://example.org")
+        assert lines[4].startswith("◐ ready            https://example.org")
 
     @pytest.mark.parametrize(
         "changes",
@@ -121,19 +121,19 @@ class TestStatus:
             origin_view("https://done.example", state="FINISHED", finish_reason="exhausted"),
         )
         lines = say("status").out.splitlines()
-        assert ", broken off (last heard of " in lines[0]
-        assert lines[0].endswith(": nobody crawls, the next start continues it")
-        assert [line.split()[1] for line in lines[3:]] == ["finished", "resting", "paused"]
-        assert lines[4].endswith("no engine is at work")
+        assert ", crawler died (last heartbeat " in lines[0]
+        assert lines[0].endswith(": no worker is running, the next start continues it")
+        assert [line.split()[1] for line in lines[3:]] == ["finished", "waiting", "paused"]
+        assert lines[4].endswith("no worker is running")
         _, broken_off, paused = say("status", "--json").document["origins"]
         assert broken_off["eta_s"] is paused["eta_s"] is None
         assert broken_off["state"] == ("READY" if state == "BUSY" else state), "one of the states of v_origin"
-        assert broken_off["idle_reason"] == "no engine is at work"
+        assert broken_off["idle_reason"] == "no worker is running"
 
     @pytest.mark.parametrize(
         ("run", "words"),
         [
-            (replace(RUN, live=False), ", broken off (last heard of 1970-01-01 "),
+            (replace(RUN, live=False), ", crawler died (last heartbeat 1970-01-01 "),
             (
                 replace(RUN, live=False, finished_at=9_000, finish_reason="exhausted"),
                 ":09: finished, 4 pages wait for the next",
@@ -217,7 +217,7 @@ class TestFailures:
         wiring.reports.pages = (page_view(1, attempts=1, attempts_remaining=2),)
         gave_up = {"state": "FINISHED", "finish_reason": "patience"}
         assert said(live=True) == "now"
-        assert said(live=True, **gave_up) == "origin gave up"
+        assert said(live=True, **gave_up) == "origin stopped: errors"
         assert said(live=False, **gave_up) == "next run", "which begins with full patience"
         assert said(live=True, paused=True) == said(live=False, paused=True) == "origin paused"
         wiring.reports.pages = (page_view(1, due_at=2**42),)

@@ -160,7 +160,7 @@ def test_the_summary_says_who_gave_up_and_why():
         "run finished, nothing left in this run",
         "  55 turns with a request at 2 origins in 00:01:00",
         "  pages as they stand now: 15 done, 41 failed",
-        "1 origin gave up:",
+        "1 origin stopped after errors:",
         f"  {A}: out of patience after 5 × connection_failed; 14 pages done, 41 failed, 7 on the todo list",
         "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN",
     ]
@@ -221,8 +221,8 @@ def test_a_database_error_is_a_giving_up_too():
 def test_origins_that_were_told_to_wait_are_named():
     ledger = ledger_of(event("origin_finished", A, reason="rate_limited"))
     lines = list(summary(ledger))
-    assert any("told to wait longer than allowed" in line for line in lines)
-    assert not any("gave up" in line for line in lines)
+    assert any("Retry-After is longer than allowed" in line for line in lines)
+    assert not any("stopped after" in line for line in lines)
 
 
 def test_the_summary_of_a_wide_crawl_is_bounded():

@@ -65,11 +65,11 @@ def test_a_frame_shows_totals_and_a_line_per_origin():
     )
     totals, first, second = texts(ledger)
     assert totals == "00:01:00  60 turns with a request, 2.0/s  11 pages done  5 failed  30 todo"
-    assert first.startswith("▶ crawling       https://a.example.org")
+    assert first.startswith("▶ crawling        https://a.example.org")
     assert "10/40" in first
     assert "█████···············" in first
     assert first.endswith("ETA 33s")
-    assert second.startswith("✗ gave up        https://down.example")
+    assert second.startswith("✗ stopped: errors https://down.example")
 
 
 def test_a_database_that_takes_nothing_is_told_as_long_as_it_does():

@@ -31,7 +31,10 @@ def test_in_ascii_no_byte_is_above_0x7f():
 @pytest.mark.parametrize(
     ("environ", "begins"),
     [
-        ({"TERM": "xterm-kitty"}, "\x1b]9;my-index: origin gave up https://a.example no patience is left\x1b\\\x07"),
+        (
+            {"TERM": "xterm-kitty"},
+            "\x1b]9;my-index: origin stopped after errors https://a.example no patience is left\x1b\\\x07",
+        ),
         ({"TERM_PROGRAM": "WezTerm"}, "\x1b]9;"),
         ({"TERM": "foot"}, "\x1b]777;notify;tui-crawler;my-index: "),
         ({"VTE_VERSION": "7006"}, "\x1b]777;"),

@@ -60,7 +60,7 @@ async def test_the_end_of_the_run_before_is_no_reason_why_nothing_moves() -> Non
 
 async def test_without_a_host_it_is_said_that_none_has_started() -> None:
     async with stage((120, 40), reports=beginning(None)) as held:
-        assert "○ resting" in held.text()
+        assert "○ idle" in held.text()
         assert NONE_YET in held.text()
         assert "No origins yet" in held.text()
 

@@ -224,11 +224,11 @@ def test_a_run_that_was_broken_off_is_called_so() -> None:
     dead = run_view(live=False, finish_reason="", finished_at=0)
     (told, *_) = ExitSummary(run=dead, now=NOW).lines()
     assert ": broken off after " in told
-    assert told.endswith("; the next start goes on.")
+    assert told.endswith("; the next start continues it.")
 
 
 def test_everything_that_changes_the_crawl_says_why_a_console_that_only_watches_cannot() -> None:
-    watching = Situation(Where.overview, hindrances={Need.writer: lambda: "this console only watches"})
+    watching = Situation(Where.overview, hindrances={Need.writer: lambda: "this console is read-only"})
     changing = [action for action in ACTIONS if action.group is Topic.crawl]
     assert len(changing) > 20
-    assert {why_not(action, watching) for action in changing} == {"this console only watches"}
+    assert {why_not(action, watching) for action in changing} == {"this console is read-only"}

@@ -62,7 +62,7 @@ async def test_where_nobody_crawls_there_is_nothing_to_end() -> None:
 async def test_a_console_that_only_watches_ends_nothing() -> None:
     async with stage((120, 40), readonly=True) as held:
         await type_end(held)
-        assert held.told == "end run: this console only watches"
+        assert held.told == "end run: this console is read-only"
 
 
 async def test_the_help_sheet_and_the_question_before_leaving_say_how_to_end_it() -> None:

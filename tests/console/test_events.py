@@ -170,8 +170,10 @@ def test_what_became_of_an_action_is_said_in_one_way() -> None:
 
 def test_each_origin_that_gave_up_is_counted_in_the_question() -> None:
     down = [origin(name, state="FINISHED", finish_reason="patience", patience=0, failed=2) for name in (API, WWW)]
-    assert retry_failed(down[:1]).note == "api.example.org gave up: without new patience nothing is requested there."
-    assert retry_failed(down).note == "2 origins gave up: without new patience nothing of theirs is requested."
+    assert (
+        retry_failed(down[:1]).note == "api.example.org stopped after errors: without new patience it requests nothing."
+    )
+    assert retry_failed(down).note == "2 origins stopped after errors: without new patience they request nothing."
     assert retry_failed([origin(API, patience=3, failed=2)]).note == "It has lost patience in this run."
 
 

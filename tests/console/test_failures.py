@@ -287,7 +287,7 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         assert "the pages get their tries back; with new patience they come next in this run, and then up to" in words
         assert "other pages still queued there are asked, as long as it lasts. Takes" in words
         assert "4 pages, 1–5 turns of 10.0s each" in words
-        assert "down.example.com gave up: without new patience nothing is requested there." in words
+        assert "down.example.com stopped after errors: without new patience it requests nothing." in words
         assert "0 pages may" not in words
         assert "Retry with new patience" in words
         await held.decide("y")
@@ -301,7 +301,7 @@ async def test_r_on_one_page_of_an_origin_that_gave_up_asks_the_same() -> None:
         words = words_of(held)
         assert "Retry 1 failed page?" in words
         assert "1 page, 1–5 turns of 10.0s each" in words
-        assert "down.example.com gave up: without new patience nothing is requested there." in words
+        assert "down.example.com stopped after errors: without new patience it requests nothing." in words
         await held.decide("y")
         (retry, patience) = held.journal.sent
         assert isinstance(retry, RetryPages)
@@ -350,10 +350,10 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
         words = words_of(held)
         queued = sum(view.pending for view in held.reports.rows.values() if not view.paused)
         asked = f"{queued:,}".replace(",", " ") + " other pages still queued are asked too,"
-        assert "starts a new run; origins that gave up begin again with full patience." in words
+        assert "starts a new run; origins stopped by errors start again with full patience." in words
         assert f"{asked} and those whose recrawl is due." in words
         assert "Takes" in words
-        untrue = ("in this run", "would wait", "Retry with new patience", "It gave up")
+        untrue = ("in this run", "would wait", "Retry with new patience", "It stopped")
         assert not any(one in words for one in untrue)
         host.started.clear()
         await held.decide("y")
@@ -423,7 +423,7 @@ def test_the_retry_column_says_what_will_become_of_a_page() -> None:
     assert said(replace(spent, recoverable=False), None, live) == "final"
     assert said(replace(spent, recoverable=False, due_at=NOW - 1), None, live) == "now", "its recrawl is due"
     assert said(replace(tried, status="SKIPPED"), None, live) == "skipped"
-    assert said(tried, down, live) == "origin gave up"
+    assert said(tried, down, live) == "origin stopped: errors"
     assert said(tried, origin(API, state="FINISHED", finish_reason="operator"), live) == "origin stopped"
     assert said(tried, origin(API, state="FINISHED", finish_reason="exhausted"), live) == "now"
     assert said(tried, down, RetryStart.new_run) == said(tried, None, RetryStart.next_run) == "next run"
@@ -435,7 +435,7 @@ async def test_the_retry_column_follows_the_origin() -> None:
         held.reports.pages = tuple(replace(one, attempts_remaining=3) for one in failed_pages() if DOWN in one.url)
         held.reports.commit()
         await held.press("2", rounds=3)
-        assert retry_cells(held) == ["origin gave up"] * 4
+        assert retry_cells(held) == ["origin stopped: 5 errors"] * 4
         held.reports.commit(replace(held.reports.rows[DOWN], state="READY", finish_reason="", patience=5))
         await held.settle(3, move_ms=500)
         assert retry_cells(held) == ["now"] * 4

@@ -1,4 +1,4 @@
-"""What the header and the rows say whichever view is open, and when no engine is at work."""
+"""What the header and the rows say whichever view is open, and when no worker is running."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -
     reports = FakeReports(newest_run=dead)
     async with stage((160, 40), reports=reports) as held:
         text = held.text()
-        assert "the engine broke off at 10:32: a console that is started anew goes on" in text
+        assert "crawler died at 10:32: start a console, or run" in text
         assert "00:01:00" in text.splitlines()[0], "its clock stands"
-        assert "○ resting" in text
+        assert "○ idle" in text
         for alive in ("crawling", "waiting", "ready"):
             assert alive not in text
         reports.commit(replace(reports.rows[WWW], todo=3))  # a rule was applied

@@ -136,7 +136,7 @@ def test_the_turn_follows_from_what_is_due() -> None:
 def test_the_first_line_says_state_turn_and_what_is_in_flight_or_why_nothing_is() -> None:
     run = run_view()
     assert text(head_line(api(), NOW, run, UTC, "", CONTRACT), width=90) == (
-        "api.example.org  ⚠ impatient  turn: crawl  ▶ /v2/items?page=19  6.1s of 1m00s"
+        "api.example.org  ⚠ failing  turn: crawl  ▶ /v2/items?page=19  6.1s of 1m00s"
     )
     assert "6.1s" not in text(head_line(replace(api(), in_flight_since=0), NOW, run, UTC, "", CONTRACT))
     waits = origin(API, todo=3, next_request_at=NOW + 700)

@@ -39,7 +39,15 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
     async with stage() as held:
         text = held.text()
         assert order(held)[:3] == [API, "https://down.example.com", DOCS]
-        for words in ("⚠ impatient api.example.org", "✗ gave up", "‖ paused", "✓ finished", "●●○○○", "4.0s▲", "10.0sR"):
+        for words in (
+            "⚠ failing   api.example.org",
+            "✗ 5 errors",
+            "‖ paused",
+            "✓ finished",
+            "●●○○○",
+            "4.0s▲",
+            "10.0sR",
+        ):
             assert words in text
         held.sees("run 7", "00:42:1", "fail 15    pending 1.2M")
 
@@ -104,7 +112,7 @@ async def test_retry_of_an_origin_that_gave_up_offers_to_top_up_patience() -> No
         down = "https://down.example.com"
         await select(held, down)
         await held.press("R")
-        held.sees("Retry 4 failed pages?", "down.example.com gave up: without new patience")
+        held.sees("Retry 4 failed pages?", "down.example.com stopped after errors")
         await held.decide("enter")
         assert held.journal.sent == [RetryPages(origins=(down,)), TopUpPatience((down,))]
 
@@ -145,7 +153,7 @@ async def test_filter_narrows_as_one_types_and_escape_takes_it_off() -> None:
 
 async def test_filter_finds_states_too() -> None:
     async with stage() as held:
-        await held.enter("/gave up", rounds=0)
+        await held.enter("/errors", rounds=0)
         assert order(held) == ["https://down.example.com"]
 
 
@@ -254,7 +262,7 @@ async def test_selected_origin_says_why_it_waits() -> None:
 async def test_a_crawl_that_stands_still_says_why() -> None:
     reports = FakeReports(newest_run=run_view(live=False, finish_reason="exhausted", finished_at=NOW))
     async with stage(reports=reports) as held:
-        held.sees("no engine is at work: the run ended at 10:41 (finished; ", "○ resting")
+        held.sees("no worker is running: the run ended at 10:41 (finished; ", "○ idle")
 
 
 async def test_attached_to_a_run_of_another_process() -> None:
@@ -265,9 +273,9 @@ async def test_attached_to_a_run_of_another_process() -> None:
 async def test_watching_only_refuses_to_write() -> None:
     async with stage(readonly=True) as held:
         await held.press("p")
-        assert "pause: this console only watches" in held.text()
+        assert "pause: this console is read-only" in held.text()
         assert "p pause" not in held.text().splitlines()[-1]
-        assert "watching only" in held.text()
+        assert "read-only" in held.text()
 
 
 def test_where_nothing_is_selected_only_a_filter_is_blamed() -> None:
@@ -304,16 +312,16 @@ async def test_a_wish_that_cannot_be_written_is_told() -> None:
 
 async def test_origins_that_give_up_are_told_in_one_notice_of_the_last_minute() -> None:
     async with stage() as held:
-        assert "gave up:" not in held.text()
+        assert "stopped after errors:" not in held.text()
         rows = held.reports.rows
         await held.commit(replace(rows[API], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ gave up: api.example.org – ! shows problems" in held.text()
+        assert "✗ stopped after errors: api.example.org – ! shows problems" in held.text()
         await held.commit(replace(rows[DOCS], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ 2 origins gave up in 60 s, the last: docs.example.net – ! shows problems" in held.text()
+        assert "✗ 2 origins stopped after errors in 60 s, the last: docs.example.net – ! shows problems" in held.text()
         assert len(held.app.notices) == 1
         held.clock.move(90_000)
         await held.commit(replace(rows[WWW], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ gave up: www.example.com – ! shows problems" in held.text()
+        assert "✗ stopped after errors: www.example.com – ! shows problems" in held.text()
 
 
 async def test_an_origin_that_gave_up_long_ago_in_another_view_is_told_no_more() -> None:
@@ -325,7 +333,7 @@ async def test_an_origin_that_gave_up_long_ago_in_another_view_is_told_no_more()
         await held.press("1")
         await held.settle(2)
         assert "Origins · 11" in held.text()
-        assert "gave up:" not in held.text()
+        assert "stopped after errors:" not in held.text()
 
 
 async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it_is_selected() -> None:

@@ -129,9 +129,9 @@ async def test_enter_in_the_help_sheet_does_it() -> None:
 async def test_the_legend_is_there_at_every_size(size: tuple[int, int]) -> None:
     async with stage(size) as held:
         await held.press("?", rounds=0)
-        assert ("impatient" in held.text()) is (size == (120, 40))
-        await held.type("sign impatient")
-        assert "it has lost patience" in held.text()
+        assert ("failing" in held.text()) is (size == (120, 40))
+        await held.type("sign failing")
+        assert "half of its patience or more is lost" in held.text()
         assert "f1 explains the pane" in held.text()
 
 
@@ -197,7 +197,7 @@ async def test_the_legend_is_whole_and_headings_stand_at_the_left() -> None:
     async with stage((120, 60)) as held:
         await held.press("?", rounds=0)
         text = held.text()
-        assert "○ resting" in text
+        assert "○ idle" in text
         assert "⚠ trap suspected" in text
         box = held.app.screen.query_one("#found").region
         lines = [line[box.x : box.right] for line in text.splitlines()]

@@ -52,7 +52,7 @@ def held(name: str) -> OriginView:
         (
             (origin(API), ended(TINY), origin(OLD, state="FINISHED", finish_reason="patience")),
             "pause 1 of 3 origins: api.example.org",
-            "1 origin gave up, 1 has finished",
+            "1 origin stopped after errors, 1 has finished",
         ),
         ((held(OLD), ended(TINY)), "resume 1 of 2 origins: old.example.org", "tiny.example has finished"),
     ],
@@ -70,8 +70,8 @@ def test_why_nothing_can_be_paused_is_about_the_marked_ones() -> None:
     assert reason(ended(TINY)) == "the origin has finished"
     assert reason(ended(TINY), ended(SMALL)) == "all 2 marked origins have finished"
     weary = origin(OLD, state="FINISHED", finish_reason="patience")
-    assert reason(weary) == "the origin gave up"
-    assert reason(ended(TINY), weary, ended(SMALL)) == "1 origin gave up, 2 have finished"
+    assert reason(weary) == "the origin stopped after errors"
+    assert reason(ended(TINY), weary, ended(SMALL)) == "1 origin stopped after errors, 2 have finished"
 
 
 def test_stopping_leaves_out_what_has_finished_and_says_so() -> None:
@@ -137,5 +137,5 @@ async def test_where_every_origin_has_finished_pausing_all_says_so_and_writes_no
 async def test_where_there_is_no_origin_yet_pausing_all_says_so() -> None:
     async with stage(reports=FakeReports(rows={})) as console:
         await console.press("P")
-        assert console.app.notices[-1].text == "pause all: there are no origins yet"
+        assert console.app.notices[-1].text == "pause all: no origins yet"
         assert console.journal.sent == []

@@ -120,7 +120,7 @@ async def test_what_would_change_the_crawl_is_absent_and_a_time_is_gone_to(crawl
     async with replay(crawl, player, clock) as held:
         await held.pilot.press("p")
         await held.settle(1)
-        assert "this console only watches (a replay)" in held.text()
+        assert "this console is read-only (a replay)" in held.text()
         assert held.app.replay.why_not_opened == "this is a replay"
         end = player.state.span.last
         held.app.dispatcher.do("log.goto", "-0s")

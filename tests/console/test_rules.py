@@ -105,7 +105,7 @@ class TestView:
             for key in ("e", "D", "u"):
                 await held.press(key)
                 assert isinstance(held.app.screen, RulesScreen)
-            assert "this console only watches" in held.text()
+            assert "this console is read-only" in held.text()
             await held.press("2", "m", rounds=3)
             assert isinstance(held.app.screen, FailuresScreen)
 

@@ -266,7 +266,7 @@ async def test_an_aborted_job_says_how_it_is_taken_up() -> None:
 async def test_who_only_watches_changes_no_job() -> None:
     async with stage((140, 44), readonly=True, keys="6", rounds=2) as held:
         await held.press("p", "n", rounds=1)
-        assert "this console only watches" in held.text()
+        assert "this console is read-only" in held.text()
 
 
 async def test_frozen_numbers_stand_still() -> None:

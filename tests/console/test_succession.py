@@ -20,7 +20,7 @@ ENDED = replace(BROKEN_OFF, finished_at=NOW, finish_reason="exhausted")
 @pytest.mark.parametrize(
     ("run", "before", "says"),
     [
-        (BROKEN_OFF, "the engine broke off at 10:4", "run 7 goes on here; each origin waits one full delay first"),
+        (BROKEN_OFF, "crawler died at 10:4", "run 7 goes on here; each origin waits one full delay first"),
         (ENDED, "the run ended at 10:41 (", "a run starts here; each origin waits its delay first"),
     ],
 )
@@ -53,9 +53,9 @@ async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_sta
         assert held.told.startswith("take over: process ")
         assert held.app.hosting.host is None
     async with stage(reports=FakeReports(newest_run=BROKEN_OFF), readonly=True) as held:
-        assert "a console that is started anew goes on" in held.text()
+        assert "start a console, or run" in held.text()
         await held.press("Y")
-        assert "this console only watches" in held.told
+        assert "this console is read-only" in held.told
 
 
 async def test_an_engine_that_has_no_run_yet_does_not_run_though_another_one_does() -> None:
@@ -97,4 +97,4 @@ async def test_what_cannot_be_started_says_why(configured: bool) -> None:
         await held.press("Y")
         said = held.told
         assert ("cannot be started here: some.db is damaged" if configured else "keeps no configuration") in said
-        assert "○ resting" in held.text()
+        assert "○ idle" in held.text()

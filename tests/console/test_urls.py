@@ -457,7 +457,7 @@ def test_a_page_whose_origin_asks_for_nothing_says_so_as_among_the_failed_pages(
     done = page(2, f"{DOWN}/y", "file_ingested", attempts_remaining=0, due_at=NOW - 1)
     gave_up = origin(DOWN, state="FINISHED", finish_reason="patience")
     for one in (tried, replace(tried, not_before=NOW + 60_000), replace(tried, attempts=0), done):
-        assert outlook_of(one, NOW, gave_up, RetryStart.this_run, 7).held == "gave up"
+        assert outlook_of(one, NOW, gave_up, RetryStart.this_run, 7).held == "stopped: errors"
         assert outlook_of(one, NOW, gave_up, RetryStart.next_run, 7).held == "", "it begins with full patience"
         assert outlook_of(one, NOW, origin(DOWN, paused=True), RetryStart.next_run, 7).held == "paused"
         assert outlook_of(one, NOW, None, RetryStart.this_run, 7).held == ""
@@ -473,12 +473,12 @@ async def test_that_is_told_in_its_row_and_below() -> None:
     async with stage((160, 40), reports=FakeReports(pages=(tried,)), keys="3") as held:
         row = held.table("#urls").row(1)
         due = row.cells[[column.id for column in held.table("#urls").columns].index("due")]
-        assert cell_text(due) == "gave up"
-        assert "origin gave up · depth" in held.text()
+        assert cell_text(due) == "stopped: 5 errors"
+        assert "origin stopped: 5 errors · depth" in held.text()
         resting = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
         held.reports.newest_run = resting
         await held.commit(rounds=4, move_ms=1_100)
-        assert "gave up ·" not in held.text()
+        assert "errors ·" not in held.text()
 
 
 # one URL in tabs

@@ -11,17 +11,17 @@ REASON = "the file is read-only: /data/my-index.db"
 
 async def test_the_reason_is_told_at_the_start_and_with_what_it_refuses() -> None:
     async with stage((120, 30), readonly=True, watches=REASON) as held:
-        assert f"watching only: {REASON}" in held.text()
+        assert f"read-only: {REASON}" in held.text()
         await held.settle(1, 6_000)
         assert REASON not in held.text(), "a message stands for five seconds"
         await held.press("p")
-        assert f"pause: this console only watches ({REASON})" in held.text()
+        assert f"pause: this console is read-only ({REASON})" in held.text()
 
 
 @pytest.mark.parametrize("readonly", [True, False])
 async def test_nothing_is_told_where_it_was_asked_for_or_is_not_so(readonly: bool) -> None:
     async with stage((120, 30), readonly=readonly) as held:
-        assert "watching only:" not in held.text()
+        assert "read-only:" not in held.text()
 
 
 async def test_a_hostile_path_is_made_safe() -> None:

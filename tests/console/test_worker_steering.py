@@ -208,7 +208,7 @@ async def test_who_only_watches_steers_nobody(key: str) -> None:
     async with stage((160, 40), readonly=True, keys="8", rounds=2) as held:
         assert "p pause" not in held.text()
         await held.press(key, rounds=1)
-        assert "this console only watches" in held.text()
+        assert "this console is read-only" in held.text()
 
 
 async def test_who_crawls_alone_takes_no_orders_and_nothing_can_be_moved() -> None:

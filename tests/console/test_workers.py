@@ -53,7 +53,7 @@ def test_a_silent_worker_warns_and_tags_that_bind_it_are_marked() -> None:
 
 @pytest.mark.parametrize(
     ("session", "state", "end"),
-    [(RESTING, "○ resting", "-"), (LOST, "✗ lost", "w1 on alpha"), (ENDED, "■ ended", "in order")],
+    [(RESTING, "○ idle", "-"), (LOST, "✗ lost", "w1 on alpha"), (ENDED, "■ ended", "in order")],
 )
 def test_a_process_that_ended_says_how(session: SessionView, state: str, end: str) -> None:
     row = fields(session)

@@ -37,7 +37,7 @@ def test_a_refused_address_is_no_missing_robots_txt(crawl: Crawling) -> None:
     site = crawl.site().front()
     crawl.run("network: {allow_private_addresses: false}")
     robots = told(crawl, site.url())["robots"]
-    assert robots == "robots.txt was not answered: 127.0.0.1 is not a public address"
+    assert robots == "robots.txt: no response (127.0.0.1 is not a public address)"
     why = crawl.ask("why", site.url()).out
     assert "network.allow_private_addresses decides" in " ".join(why.split())
     assert "tui-crawler retry" not in why
@@ -46,9 +46,7 @@ def test_a_refused_address_is_no_missing_robots_txt(crawl: Crawling) -> None:
 def test_a_missing_robots_txt_is_told_with_its_answer(crawl: Crawling) -> None:
     site = crawl.site().front()
     crawl.run()
-    assert told(crawl, site.url())["robots"].startswith(
-        "there is no robots.txt (404), so everything is allowed, fetched "
-    )
+    assert told(crawl, site.url())["robots"].startswith("no robots.txt (404): everything is allowed, fetched ")
     assert reason(crawl, site.origin) == "nothing left to crawl"
 
 
@@ -57,11 +55,11 @@ def test_an_origin_without_a_robots_txt_to_be_had_says_so(crawl: Crawling) -> No
     broken.answer("/robots.txt", Answer(500))
     crawl.web.refuse(refusing)
     crawl.run(seeds=[broken.url(), refusing.url()])
-    for site, words in ((broken, "answered 500"), (refusing, "connection refused")):
+    for site, words in ((broken, "HTTP 500"), (refusing, "connection refused")):
         assert reason(crawl, site.origin).startswith(f"robots.txt unreachable: {words}; empty: ")
         steps = told(crawl, site.url())
         assert steps["robots"].startswith(f"robots.txt unreachable: {words}; nothing of the origin is crawled")
-        assert f"gave up, robots.txt unreachable: {words}" in steps["origin"]
+        assert f"stopped: errors, robots.txt unreachable: {words}" in steps["origin"]
         assert "WAITING: it waits for the next run" in crawl.ask("why", site.url()).out
 
 
@@ -73,14 +71,14 @@ def test_an_origin_that_robots_txt_disallows_as_a_whole_says_so(crawl: Crawling)
     seeds = [closed.url(), half.url()]
     crawl.run(seeds=seeds)
     for _ in range(2):
-        assert reason(crawl, closed.origin).startswith("robots.txt disallows everything asked for; empty: ")
+        assert reason(crawl, closed.origin).startswith("robots.txt disallows all requested URLs; empty: ")
         assert reason(crawl, half.origin) == "nothing left to crawl"
         view = shown(crawl, closed.origin)
         assert (view.last_url, view.last_exit_code) == (closed.url(), "blocked_by_robots_txt")
         crawl.run(seeds=seeds, later=DAY)
     status = crawl.ask("status").out
     assert "empty" in status
-    assert "robots.txt disallows everything asked for" in status
+    assert "robots.txt disallows all requested URLs" in status
 
 
 def test_refusals_of_several_kinds_are_not_laid_at_the_door_of_robots_txt(crawl: Crawling) -> None:
@@ -88,7 +86,7 @@ def test_refusals_of_several_kinds_are_not_laid_at_the_door_of_robots_txt(crawl:
     site.robots(NOBODY)
     config = "policies: {do_not_crawl: [{path: {prefix: /admin}}]}"
     crawl.run(config, seeds=[site.url(), site.url("/admin")])
-    assert reason(crawl, site.origin).startswith("everything asked for is refused; empty: ")
+    assert reason(crawl, site.origin).startswith("all requested URLs are refused; empty: ")
 
 
 def test_the_last_attempt_of_an_origin_is_that_of_a_page(crawl: Crawling) -> None:

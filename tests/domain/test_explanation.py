@@ -175,7 +175,7 @@ class TestPages:
         assert "in the next run" in later.sentence
         assert step(later, "due").source == "ignore list"
         gave_up = ask(standing=failed, origin=origin_view(state="FINISHED", finish_reason="patience"))
-        assert "2 more tries, as soon as its origin goes on; its origin: gave up" in gave_up.sentence
+        assert "2 more tries, as soon as its origin goes on; its origin: stopped: errors" in gave_up.sentence
         assert gave_up.advice.startswith("tui-crawler top-up ")
 
     @pytest.mark.parametrize("ignored", [False, True])
@@ -207,7 +207,7 @@ class TestPages:
                 "due", "pass", "as soon as a start goes on with the run: it has tries left"
             )
             assert "now" not in said.sentence
-            assert "no engine is at work" in said.sentence
+            assert "no worker is running" in said.sentence
         considered = ask(standing=replace(failed, ignored=True), run=killed)
         assert step(considered, "due").reason == "in the next run: this one has considered it already"
         claimed = page(status=PageStatus.CLAIMED, claimed_at=NOW - 5)
@@ -219,7 +219,7 @@ class TestPages:
 
     def test_an_origin_that_ended_is_told_of_in_the_words_of_the_one_table(self) -> None:
         for reason, words in (
-            ("patience", "gave up, out of patience: 5 persistent failures"),
+            ("patience", "stopped: errors, out of patience: 5 persistent failures"),
             ("operator", "stopped by the operator"),
             ("excluded", "excluded, on the exclusion list"),
             ("exhausted", "finished, nothing left in this run; 3 pages wait for the next"),
@@ -341,18 +341,18 @@ class TestRefusals:
         assert step(none, "robots") == Step("robots", "unknown", "robots.txt of its origin has not been fetched yet")
         gone = ask(standing=page(), robots=known_robots("unavailable", NOW, ALLOW_ALL, 404))
         assert step(gone, "robots").verdict == "pass"
-        assert "there is no robots.txt (404), so everything is allowed, fetched " in step(gone, "robots").reason
+        assert "no robots.txt (404): everything is allowed, fetched " in step(gone, "robots").reason
         down = ask(standing=page(), robots=known_robots("unreachable", message="a.example port 80: Connection refused"))
         assert step(down, "robots").verdict == "unknown"
         assert step(down, "robots").reason.startswith("robots.txt unreachable: connection refused; nothing of the ")
         assert down.sentence.startswith("it waits until robots.txt can be had; ")
         broken = ask(standing=page(), robots=known_robots("unreachable", http_status=503))
-        assert step(broken, "robots").reason.startswith("robots.txt unreachable: answered 503; ")
+        assert step(broken, "robots").reason.startswith("robots.txt unreachable: HTTP 503; ")
 
     def test_a_robots_txt_that_was_never_answered_is_not_told_as_one_that_does_not_exist(self) -> None:
         said = "10.0.0.1 is not a public address"
         refused = ask(standing=page(), robots=known_robots("unavailable", NOW, ALLOW_ALL, None, said))
-        assert step(refused, "robots") == Step("robots", "unknown", f"robots.txt was not answered: {said}", "RFC 9309")
+        assert step(refused, "robots") == Step("robots", "unknown", f"robots.txt: no response ({said})", "RFC 9309")
 
     def test_a_refused_address_names_what_decides_and_no_retry(self) -> None:
         failed = replace(done(), last_exit_code="blocked_address", last_http_status=None)

@@ -56,17 +56,17 @@ def ended(reason: str, **more: object) -> dict[str, object]:
         ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
         ({"next_request_at": 0, "state": "IDLE", "todo": 3, "pending": 3}, "it takes no part in this run"),
         (ended("patience", paused=True), "out of patience: 5 persistent failures"),
-        (ended("patience", robots_status="unreachable", robots_message=""), "robots.txt unreachable: no answer"),
+        (ended("patience", robots_status="unreachable", robots_message=""), "robots.txt unreachable: no response"),
         (
             ended("patience", robots_status="unreachable", robots_message="::1 port 80: Connection refused"),
             "robots.txt unreachable: connection refused",
         ),
         (
             ended("patience", robots_status="unreachable", robots_http_status=503),
-            "robots.txt unreachable: answered 503",
+            "robots.txt unreachable: HTTP 503",
         ),
-        (ended("exhausted", refused_as="blocked_by_robots_txt"), "robots.txt disallows everything asked for"),
-        (ended("exhausted", refused_as="several"), "everything asked for is refused"),
+        (ended("exhausted", refused_as="blocked_by_robots_txt"), "robots.txt disallows all requested URLs"),
+        (ended("exhausted", refused_as="several"), "all requested URLs are refused"),
         (
             {
                 "delay_reason": "response_time",
@@ -83,7 +83,7 @@ def ended(reason: str, **more: object) -> dict[str, object]:
         (ended("exhausted"), "nothing left to crawl"),
         (ended("exhausted", pending=1, failed=1), "nothing left in this run; 1 page waits for the next"),
         (ended("exhausted", pending=2, failed=2), "nothing left in this run; 2 pages wait for the next"),
-        (ended("rate_limited", next_request_at=NOW + 3_600_000), "told by Retry-After to wait until 11:41 (in 1 h)"),
+        (ended("rate_limited", next_request_at=NOW + 3_600_000), "Retry-After: wait until 11:41 (in 1 h)"),
     ],
 )
 def test_of_an_origin(changes: dict[str, object], words: str) -> None:
@@ -113,9 +113,9 @@ def test_what_flies_is_counted_for_each_worker() -> None:
 
 def test_without_a_live_run_that_is_the_reason() -> None:
     assert idle_reason(SOME, NOW, None) == "no run has started yet"
-    assert idle_reason(SOME, NOW, replace(RUN, live=False)) == "no engine is at work"
+    assert idle_reason(SOME, NOW, replace(RUN, live=False)) == "no worker is running"
     left = replace(SOME, in_flight_url=f"{API}/x")
-    assert idle_reason(left, NOW, replace(RUN, live=False)) == "no engine is at work"
+    assert idle_reason(left, NOW, replace(RUN, live=False)) == "no worker is running"
 
 
 def test_times_of_day_are_of_the_zone_asked_for() -> None:
@@ -150,16 +150,16 @@ def test_of_a_whole_crawl() -> None:
     left = replace(done, pending=28)
     assert idle_reason_of_run((left,), NOW, RUN) == "every origin has finished; 28 pages wait for the next"
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="exhausted")
-    words = "no engine is at work: the run ended at 10:41 (finished; 28 pages wait for the next)"
+    words = "no worker is running: the run ended at 10:41 (finished; 28 pages wait for the next)"
     assert idle_reason_of_run((left,), NOW, ended) == words
     assert idle_reason_of_run((held,), NOW, RUN) == "the open origin is paused"
-    words = "all 2 open origins are paused; 1 gave up, 2 have finished"
+    words = "all 2 open origins are paused; 1 stopped after errors, 2 have finished"
     gave_up = replace(done, finish_reason="patience")
     assert idle_reason_of_run((held, replace(held, origin=WWW), done, gave_up, done), NOW, RUN) == words
     stopped = replace(done, finish_reason="operator")
-    left = "no origin is left: 1 gave up, 1 was stopped, 1 has finished"
+    left = "no origin is left: 1 stopped after errors, 1 was stopped, 1 has finished"
     assert idle_reason_of_run((done, gave_up, stopped), NOW, RUN) == left
-    assert idle_reason_of_run((), NOW, RUN) == "there are no origins yet"
+    assert idle_reason_of_run((), NOW, RUN) == "no origins yet"
     assert idle_reason_of_run((), NOW, None) == "no run has started yet"
 
 
@@ -172,12 +172,12 @@ def test_origins_that_are_held_wait_for_nothing() -> None:
 
 def test_of_a_crawl_without_an_engine() -> None:
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
-    assert idle_reason_of_run((SOME,), NOW, ended) == "no engine is at work: the run ended at 10:41 (limit reached)"
+    assert idle_reason_of_run((SOME,), NOW, ended) == "no worker is running: the run ended at 10:41 (limit reached)"
     killed = replace(RUN, live=False, heartbeat_at=NOW - 120_000)
-    words = "broke off at 10:39: a console that is started anew goes on, or `tui-crawler run CONFIG`"
-    assert idle_reason_of_run((SOME,), NOW, killed) == f"the engine {words}"
+    words = "crawler died at 10:39: start a console, or run `tui-crawler run CONFIG`"
+    assert idle_reason_of_run((SOME,), NOW, killed) == words
     unheard = replace(killed, heartbeat_at=0, started_at=NOW - 180_000)
-    assert "broke off at 10:38:" in idle_reason_of_run((SOME,), NOW, unheard)
+    assert "crawler died at 10:38:" in idle_reason_of_run((SOME,), NOW, unheard)
     silent = replace(RUN, heartbeat_at=NOW - 65_000)
     assert idle_reason_of_run((SOME,), NOW, silent) == "the engine has been silent for 1 min 5 s"
 
@@ -197,7 +197,7 @@ def test_without_an_engine_an_origin_that_has_not_finished_rests() -> None:
     dead = replace(RUN, live=False)
     rests = at_rest(busy, dead)
     assert (rests.state, rests.in_flight_url, rests.in_flight_since) == ("RESTING", "", 0)
-    assert idle_reason(rests, NOW, dead) == "no engine is at work"
+    assert idle_reason(rests, NOW, dead) == "no worker is running"
     assert at_rest(finished, dead) is finished
     assert idle_reason(at_rest(replace(busy, paused=True), dead), NOW, dead) == "paused"
 

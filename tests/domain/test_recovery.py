@@ -78,7 +78,7 @@ def test_recovers_and_retry_never_contradict_each_other(
         assert recovers
         assert said in {NextTry.now, NextTry.later, NextTry.next_run}
     assert said is not NextTry.now or not (over or considered)
-    assert said is not NextTry.in_flight or not over, "nobody crawls"
+    assert said is not NextTry.in_flight or not over, "no workers are running"
 
 
 def view(**changes) -> PageView:

@@ -19,7 +19,7 @@ from tests.support.terminal import Terminal, in_terminal
 from tui_crawler.domain.history.audit import audit
 from tui_crawler.storage.reports.reports import Reports
 
-WATCHES = "this console only watches"
+WATCHES = "this console is read-only"
 
 
 @pytest.fixture(autouse=True)
@@ -98,12 +98,12 @@ def test_what_one_console_does_the_other_sees_and_neither_ends_the_run(tmp_path)
 
         run.kill()
         run.wait()
-        one.read_until("resting")
+        one.read_until("idle")
         one.press("q")
         one.read_to_good_end()
         assert b"Traceback" not in bytes(one.raw)
         assert "Run 1 of demo: broken off after " in one.text()
-        assert "; the next start goes on." in one.text()
+        assert "; the next start continues it." in one.text()
     assert value(database, "SELECT count(*) FROM v_run") == 1
 
 
@@ -118,7 +118,7 @@ def test_after_a_kill_an_attached_console_carries_the_run_on_and_the_others_foll
         two.press("Y")  # only one of them can
         three.read_until("● attached")
         for terminal in (one, two):
-            terminal.read_until_gone("○ resting")
+            terminal.read_until_gone("○ idle")
             terminal.read_until_gone("◐ starting")
         hosts = [terminal for terminal in (one, two) if "▶ running" in terminal.text()]
         assert len(hosts) == 1
@@ -175,7 +175,7 @@ def test_a_console_that_only_watches_writes_nothing_neither_beside_a_run_nor_alo
         with headless(config) as run:
             wait_for_requests(run, log)
             with console("--db", database, "--readonly") as terminal:
-                terminal.read_until("watching only")
+                terminal.read_until("read-only")
                 terminal.read_until("attached")
                 assert_only_watched(terminal)
                 assert_it_goes_on(terminal, log)
@@ -187,8 +187,8 @@ def test_a_console_that_only_watches_writes_nothing_neither_beside_a_run_nor_alo
         before = database.read_bytes()
         for words in (("--db", database), (config,)):
             with console(*words, "--readonly") as terminal:
-                terminal.read_until("watching only")
-                terminal.read_until("resting")
+                terminal.read_until("read-only")
+                terminal.read_until("idle")
                 assert_only_watched(terminal)
                 terminal.press("Q")
                 assert terminal.read_to_end() == 0

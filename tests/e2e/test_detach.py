@@ -88,7 +88,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
                 third.read_until("End run 1 of demo?")
                 assert f"process {pid} on " in third.text()
                 third.press("y")
-                third.read_until("resting")
+                third.read_until("idle")
                 third.press("q")
                 third.read_to_good_end()
             psutil.wait_procs([process], timeout=PATIENT_S)

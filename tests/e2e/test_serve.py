@@ -122,7 +122,7 @@ async def test_a_console_is_drawn_for_a_page(serve: Callable[..., Served], words
     cookies = {"tui_crawler_token": TOKEN} if words else {}
     async with ClientSession(cookies=cookies) as session:
         seen = await drawn(session, f"http://127.0.0.1:{served.port}/ws", f"http://127.0.0.1:{served.port}")
-    assert (b"watching only" in seen) is not bool(words)
+    assert (b"read-only" in seen) is not bool(words)
 
 
 async def drawn(session: ClientSession, address: str, origin: str) -> bytes:
@@ -254,7 +254,7 @@ async def test_it_is_shown_behind_a_proxy_with_tls(
         for script in (one for one in own if one.endswith((".js", ".css"))):
             async with session.get(script) as found:
                 assert found.status == 200
-        assert b"watching only" in await drawn(session, f"{origin}{prefix}/ws", origin)
+        assert b"read-only" in await drawn(session, f"{origin}{prefix}/ws", origin)
         for foreign in ("https://evil.example", f"http://crawled.example:{port}", "null", "https://crawled.example"):
             async with session.get(f"{origin}{prefix}/ws", headers={"Origin": foreign}) as refused:
                 assert refused.status == 403

@@ -210,7 +210,7 @@ def test_a_run_tells_its_terminal_and_puts_the_title_back(config, monkeypatch):
         assert terminal.read_to_end() == 1
     raw = bytes(terminal.raw)
     assert raw.index(BEGINS) < raw.index("\x1b]2;✗1 watched\x1b\\".encode()) < raw.rindex(ENDS)
-    assert b"\x1b]777;notify;tui-crawler;watched: origin gave up http" in raw
+    assert b"\x1b]777;notify;tui-crawler;watched: origin stopped after errors http" in raw
     assert b"\x07" in raw
 
 

@@ -82,7 +82,7 @@ def _origin_line(one: OriginProgress, now: int, width: int) -> Text:
     done = one.pages_done + one.pages_failed
     eta = one.eta_ms(now)
     last = f"ETA {duration(eta)}" if eta is not None else safe(one.last_exit_code) if wide else ""
-    head = f"{fit(mark.label, 16)} "
+    head = f"{fit(mark.label, 17)} "
     bar_cells = 20 if wide else 10 if width >= _NARROW_CELLS else 0
     total = done + one.todo
     full = min(bar_cells, done * bar_cells // total) if total else 0

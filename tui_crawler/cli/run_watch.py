@@ -198,14 +198,14 @@ def on_terminal() -> bool:
 
 def summary(ledger: RunTotals) -> Iterator[str]:
     """The lines of the summary, fit to print."""
-    yield f"run {safe(run_end_words(ledger.reason))}" if ledger.reason else "run ended, and did not say how"
+    yield f"run {safe(run_end_words(ledger.reason))}" if ledger.reason else "run ended (reason unknown)"
     pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
     turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
     begun = f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
     yield f"  {turns} in this run, {took} since it was continued" if ledger.continued else f"  {begun}"
     yield f"  pages as they stand now: {pages}"
     if gave_up := [one for one in ledger.origins.values() if one.gave_up]:
-        yield f"{plural(len(gave_up), 'origin')} gave up:"
+        yield f"{plural(len(gave_up), 'origin')} stopped after errors:"
         yield from _named(gave_up)
         if any(one.pages_failed or not _lost_to_robots(one) for one in gave_up):
             yield "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN"

@@ -151,5 +151,5 @@ def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
         return f"{begun}, live: {safe(run.owner)}{slots}{held_up and '; '}{held_up}"
     if not run.finished_at:
         heard = date_time(end_of_run(run, 0), zone)
-        return f"{begun}, {BROKEN_OFF} (last heard of {heard}): nobody crawls, the next start continues it"
+        return f"{begun}, {BROKEN_OFF} (last heartbeat {heard}): no worker is running, the next start continues it"
     return f"{begun}, ended {date_time(run.finished_at, zone)}: {safe(run_end_words(run.finish_reason, pending))}"

@@ -32,7 +32,7 @@ class View:
     label: str
     help: str
     layout: bool = True
-    short: str = ""
+    narrow: str = ""
 
 
 class Where(Enum):
@@ -42,7 +42,7 @@ class Where(Enum):
     overview = (
         "Origins",
         "All origins of the crawl, the selected one in short, and every attempt as it ends.",
-        View("1", "origins", "All origins, events and totals", layout=False, short="Orig"),
+        View("1", "origins", "All origins, events and totals", layout=False, narrow="Orig"),
     )
     origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
     tree = (
@@ -52,7 +52,7 @@ class Where(Enum):
     failures = (
         "Failures",
         "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
-        View("2", "failures", "Failed pages by exit code", short="Fail"),
+        View("2", "failures", "Failed pages by exit code", narrow="Fail"),
     )
     url = "URL", "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt."
     urls = (
@@ -88,7 +88,7 @@ class Where(Enum):
     workers = (
         "Workers",
         "Who crawls this database, on which machine, with how much work; and what is wanted of each.",
-        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat", short="Work"),
+        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat", narrow="Work"),
     )
     robots = (
         "robots.txt",
@@ -175,6 +175,7 @@ class Situation:
     urls: tuple[str, ...] = ()
     failing: tuple[str, ...] | None = None  # those of `urls` that failed last time; None: not known
     barred: tuple[str, ...] = ()  # those that were blocked or dropped, where `failing` is known
+    refused: tuple[str, ...] = ()  # those that a policy refused, where that is known
     failed: int = 0
     jobs: tuple[JobView, ...] = ()
     workers: tuple[WorkerView, ...] = ()

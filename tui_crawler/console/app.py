@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
 
 HEADER_MS = 250
+PAUSE_MS = 300
 TICK_MS = 500
 _FOLDER = Path(__file__).parent
 
@@ -242,7 +243,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         watches = f" ({self._operator.watches})" if self._operator.watches else ""
         live_state, in_replay = self.live_state, self.live_state.player is not None
         return {
-            Need.writer: lambda: f"this console only watches{watches}" if live_state.readonly else "",
+            Need.writer: lambda: f"this console is read-only{watches}" if live_state.readonly else "",
             Need.queries: lambda: "" if self.queries is not None else "there is no database to be asked",
             Need.undo: lambda: self._asked_for.undo_stack.why_none if self._asked_for else NOTHING_TO_UNDO,
             Need.redo: lambda: "" if self._asked_for and self._asked_for.undo_stack.undone else "nothing to redo",
@@ -344,7 +345,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             return
         now = self.clock.mono_ms()
         self.way_out.beat(now)
-        self.collect_left(calm=self.idle_ms() >= STILL_MS)
+        self.collect_garbage(pausing=self.idle_ms() >= PAUSE_MS, calm=self.idle_ms() >= STILL_MS)
         screen = self.console_screen
         if screen is None or not is_ready(screen):
             return
@@ -418,7 +419,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.memory.keep(session if overview is None else session.arranged(overview.arrangement))
 
     def _note_look(self, screen: ConsoleScreen) -> None:
-        if is_ready(screen):
+        if is_ready(screen) and screen.place.remembered:
             self.memory.note(screen.WHERE, screen.look())
 
     def close_threads(self) -> None:
@@ -479,7 +480,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
         first, self._has_read = not self._has_read, True
         if first and self._operator.watches:
-            self.tell("watches", f"watching only: {self._operator.watches}", "warning")
+            self.tell("watches", f"read-only: {self._operator.watches}", "warning")
         if first or self.poll_timer.stale or self.clock.mono_ms() - self._header_at >= HEADER_MS:
             self.show_header(screen)
 

@@ -75,8 +75,8 @@ class Navigation(Handles):
         return screen
 
     def go_to(self, where: Where, *values: object) -> None:
-        """Show a screen: a numbered view in place of another one, else over the one on top. Nothing happens where it
-        is named by an empty text, or needs what is not there."""
+        """Show a screen: a numbered view in place of another one, else over the one on top, as what is limited by
+        `values` is. Nothing happens where it is named by an empty text, or needs what is not there."""
         match where, *values:
             case (Where.url | Where.why | Where.timeline, ("" | ()), *_):
                 return
@@ -87,9 +87,9 @@ class Navigation(Handles):
             case (Where.logs, str(time)):
                 self._show_over(where)
                 self._seek_time(time)
-            case (Where.rule_draft, str(pattern)):
-                self._draft_rule(pattern)
-            case _ if where.view is not None:
+            case (Where.rule_draft, about):
+                self._draft_rule(about)
+            case _ if where.view is not None and not values:
                 self._go_to_view(where)
             case _:
                 self._show_over(where, *values)
@@ -123,19 +123,23 @@ class Navigation(Handles):
         if isinstance(screen := self._screens.console_screen, LogsScreen):
             screen.call_later(screen.go_to_time, time)
 
-    def _draft_rule(self, pattern: str) -> None:
-        from tui_crawler.console.rules.draft import start_with_rule  # noqa: PLC0415  not before it is needed
+    def _draft_rule(self, about: object) -> None:
+        """Draft a rule for a pattern, or a policy."""
+        from tui_crawler.console.rules.draft import start_with_policy, start_with_rule  # noqa: PLC0415  not before it is needed
+        from tui_crawler.domain.rules.policy import QueryPolicy  # noqa: PLC0415  the same
 
         if (screen := self._screens.console_screen) is not None:
             screen.marks.used()
-        self._show_over(Where.rule_draft, "", start_with_rule(pattern))
+        start = start_with_policy(about) if isinstance(about, QueryPolicy) else start_with_rule(str(about))
+        self._show_over(Where.rule_draft, "", start)
 
     @_handles_views
     def _go_to_view(self, where: Where) -> None:
         """Goes to a numbered view, which lies right over the overview, in place of what lies there."""
         screens, over = self._screens, where is not Where.overview
         while len(screens.screen_stack) > 1:
-            if over and isinstance(screens.screen, ROUTES[where].load()):
+            if over and isinstance(top := screens.screen, ROUTES[where].load()) and not top.place.values:
+                top.again()
                 return
             if over and len(screens.screen_stack) == 2 and isinstance(screens.screen, ConsoleScreen):
                 break

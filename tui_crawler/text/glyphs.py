@@ -21,11 +21,13 @@ ASCENDING = "▲"
 
 @dataclass(frozen=True, slots=True)
 class StateGlyph:
-    """How one state is shown: `glyph` (one cell), `word`, and the colour `role`."""
+    """How one state is shown: `glyph` (one cell), `word`, the colour `role`, and `short`, a word of 8 cells at most for
+    narrow columns."""
 
     glyph: str
     word: str
     role: str
+    short: str = ""
 
     @property
     def label(self) -> str:
@@ -39,17 +41,16 @@ _STATES = (
     StateGlyph("◷", "waiting", "waiting"),
     StateGlyph("◐", "ready", "waiting"),
     StateGlyph("○", "idle", "muted"),
-    StateGlyph("○", "resting", "muted"),
     StateGlyph("‖", "paused", "paused"),
-    StateGlyph("⚠", "impatient", "warning"),
-    StateGlyph("✗", "gave up", "error"),
+    StateGlyph("⚠", "failing", "warning"),
+    StateGlyph("✗", "stopped: errors", "error", "errors"),
     StateGlyph("✓", "finished", "ok"),
     StateGlyph("⚠", "empty", "warning"),
     StateGlyph("■", "stopped", "muted"),
     StateGlyph("⊘", "excluded", "blocked"),
-    StateGlyph("◷", "rate limited", "warning"),
-    StateGlyph("✗", "database error", "error"),
-    StateGlyph("■", "limit reached", "muted"),
+    StateGlyph("◷", "rate limited", "warning", "limited"),
+    StateGlyph("✗", "database error", "error", "db error"),
+    StateGlyph("■", "limit reached", "muted", "limit"),
     # a run, an engine, a job
     StateGlyph("◐", "stopping", "waiting"),
     StateGlyph("◐", "draining", "waiting"),

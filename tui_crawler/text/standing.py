@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.status import OriginPhase
 from tui_crawler.domain.records.status_words import origin_end
+from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 if TYPE_CHECKING:
@@ -19,8 +21,8 @@ class Standing(StrEnum):
     """How an origin stands, the worst first; the value is its word."""
 
     database_error = "database error"
-    gave_up = "gave up"
-    impatient = "impatient"
+    gave_up = "stopped: errors"
+    failing = "failing"
     rate_limited = "rate limited"
     empty = "empty"
     crawling = "crawling"
@@ -28,7 +30,6 @@ class Standing(StrEnum):
     ready = "ready"
     paused = "paused"
     idle = "idle"
-    resting = "resting"
     excluded = "excluded"
     limit_reached = "limit reached"
     stopped = "stopped"
@@ -41,9 +42,8 @@ _OF_PHASE: Mapping[str, Standing] = {OriginPhase.waiting: Standing.waiting, Orig
 TALLIES = (
     Standing.crawling,
     Standing.waiting,
-    Standing.resting,
     Standing.paused,
-    Standing.impatient,
+    Standing.failing,
     Standing.gave_up,
     Standing.finished,
 )
@@ -52,8 +52,8 @@ TALLIES = (
 _COUNTED_AS: Mapping[Standing, Standing] = {
     Standing.ready: Standing.waiting,
     Standing.idle: Standing.finished,
-    Standing.rate_limited: Standing.impatient,
-    Standing.empty: Standing.impatient,
+    Standing.rate_limited: Standing.failing,
+    Standing.empty: Standing.failing,
     Standing.database_error: Standing.gave_up,
     Standing.excluded: Standing.finished,
     Standing.limit_reached: Standing.finished,
@@ -67,34 +67,34 @@ def end_mark(finish_reason: str) -> StateGlyph:
 
 
 def standing(origin: OriginView) -> StateGlyph:
-    """The state of an origin as a person reads it."""
-    return state_mark(standing_of(origin))
+    """Return the state of an origin as a person reads it; one stopped by errors names their number."""
+    found = standing_of(origin)
+    errors = origin.patience_max - origin.patience if found is Standing.gave_up else 0
+    mark = state_mark(found)
+    words = plural(errors, "error")
+    return replace(mark, word=f"stopped: {words}", short=words) if errors > 0 else mark
 
 
 def standing_of(origin: OriginView) -> Standing:
-    """How an origin stands.
-
-    `impatient` is an origin that has lost half of its patience or more, whatever it does at the moment; `resting` one
-    that has not finished while no engine is at work.
-    """
+    """Return the state of an origin; `failing` is one that has lost half of its patience or more, whatever it does."""
     if origin.ended:
         end = Standing(origin_end(origin.finish_reason))
         return Standing.empty if origin.empty and end is Standing.finished else end
     if origin.paused:
         return Standing.paused
     if origin.state == OriginPhase.resting:
-        return Standing.resting
+        return Standing.waiting
     if origin.asleep_until == HELD and not origin.in_flight_url:  # its jobs are paused
         return Standing.paused
     if origin.patience_max and 2 * origin.patience <= origin.patience_max:
-        return Standing.impatient
+        return Standing.failing
     if origin.in_flight_url or origin.state == OriginPhase.busy:
         return Standing.crawling
     return _OF_PHASE.get(origin.state, Standing.idle)
 
 
 def is_problem(origin: OriginView) -> bool:
-    """Whether `!` keeps this origin: it gave up, was rate limited, or has lost patience in this run."""
+    """Return whether the filter for problems keeps an origin: stopped by errors, rate limited, or patience lost."""
     return severity(origin) <= _LEAST_PROBLEM or (not origin.ended and origin.patience < origin.patience_max)
 
 

@@ -68,7 +68,7 @@ class TerminalSignals:
         if alarm.at < self._next_at:
             return text
         self._next_at = alarm.at + _APART_MS
-        told = self._shown(f"{self._name}: {alarm.kind.replace('_', ' ')} {alarm.origin} {alarm.message}".strip())
+        told = self._shown(f"{self._name}: {alarm.kind.words} {alarm.origin} {alarm.message}".strip())
         if self._osc == "9":
             text += f"\x1b]9;{told}\x1b\\"
         elif self._osc:

@@ -31,12 +31,12 @@ _LEGEND: tuple[Mapping[str, str], ...] = (
         "waiting": "its delay has not passed",
         "ready": "its turn may come at any time",
         "paused": "by an operator",
-        "impatient": "it has lost patience",
-        "gave up": "no patience is left",
+        "failing": "half of its patience or more is lost",
+        "stopped: errors": "no patience is left",
         "finished": "nothing is left to do in this run",
         "stopped": "for this run, by an operator",
         "excluded": "its contract does not allow it",
-        "resting": "no engine is at work",
+        "idle": "it takes no part in this run",
     },
     {
         "queued": "it waits for its turn",
@@ -61,7 +61,7 @@ _WORDS = (
     ("pending", "pages with tries left, new ones and failed ones, on a todo list or not yet"),
     ("failed", "pages that failed; those with tries left are pending, too"),
     ("turn", "one step of an origin; it may make several requests, or none"),
-    ("problem", "an attempt that failed, an origin that gave up, a refused action"),
+    ("problem", "an attempt that failed, an origin stopped by errors, a refused action"),
 )
 """Words for figures that are easily mistaken for each other; docs/glossary.md has all."""
 

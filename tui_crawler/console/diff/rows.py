@@ -40,7 +40,7 @@ _NUMBERS: tuple[Column[OriginDiff, Any], ...] = (
     Column("changed", "~ CHANGED", shown.number("warning", "faint"), 9, 0, "right", 6, "~ CHG"),
     Column("same", "= SAME", shown.number("", "faint"), 9, 1, "right", 6),
     Column("failing", "✗ NEW", shown.number("error", "faint"), 7, 2, "right", value=attrgetter("failures_new")),
-    Column("mended", "✓ MENDED", shown.number("ok", "faint"), 8, 3, "right", value=attrgetter("failures_mended")),
+    Column("mended", "✓ FIXED", shown.number("ok", "faint"), 7, 3, "right", value=attrgetter("failures_mended")),
 )
 _UNCOUNTED = shown.by_record(lambda _: Styled("…", "faint"))
 

@@ -476,7 +476,7 @@ class CommandQueue(Handles):
                 why = "is locked by another program" if self._live_state.lock is not None else "is being written"
                 self._tell("journal", f"◷ {says}: waits, the database {why}", "warning")
             case IntentOutcome.waiting:
-                why = news.error or "no engine has taken it up yet"
+                why = news.error or "no worker has applied it yet"
                 self._tell("journal", f"◷ {says}: noted, {why}", "warning")
             case IntentOutcome.refused | IntentOutcome.failed:
                 self.undo_stack = self.undo_stack.without(news.intent)

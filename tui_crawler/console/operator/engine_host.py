@@ -191,7 +191,7 @@ class HostedEngine:
             case EnginePhase.absent:
                 if run is not None and run.live:
                     return EngineStanding(StateGlyph("●", "attached", "active"), trouble, attached=True)
-                return EngineStanding(StateGlyph("○", "resting", "muted"), trouble)
+                return EngineStanding(StateGlyph("○", "idle", "muted"), trouble)
 
 
 def _lets_go_on(command: Command, result: ActionResult) -> bool:

@@ -83,9 +83,9 @@ class ExitSummary:
         if self.gave_up:
             names = ", ".join(safe(origin, 100) for origin in self.gave_up[:5])
             more = f" and {len(self.gave_up) - 5} more" if len(self.gave_up) > 5 else ""
-            lines.append(f"Gave up: {names}{more}.")
+            lines.append(f"Stopped after errors: {names}{more}.")
         lines += () if self._covered is None else coverage_lines(self._covered)
-        lines += [f"Given up: {safe(says, 200)}; the database stayed locked." for says in self.unwritten]
+        lines += [f"Not written: {safe(says, 200)}; the database stayed locked." for says in self.unwritten]
         if self.engine_stuck:
             lines.append("The engine did not end in time; the next start continues this run.")
         if self.departure is not None:
@@ -102,7 +102,7 @@ class ExitSummary:
             elsewhere = f" in {safe(run.owner, 80)}" if run.owner and self.departure is None else ""
             return f"goes on{elsewhere}", ""
         if not self.hosted and not run.finished_at:
-            return BROKEN_OFF, "the next start goes on"
+            return BROKEN_OFF, "the next start continues it"
         if self.hosted and self.forced:
             return "stopped by force", ""
         reason = self.engine_reason if self.hosted else run.finish_reason

@@ -114,7 +114,7 @@ def estimate_words(estimate: RetryEstimate) -> str:
             others = f"up to {plural(estimate.queued, 'other page')} still queued there {asked} asked"
             return f"{words}, and then {others}, as long as it lasts."
         case RetryStart.new_run:
-            words = "starts a new run; origins that gave up begin again with full patience"
+            words = "starts a new run; origins stopped by errors start again with full patience"
             if not estimate.queued:
                 return f"{words}. Besides these it asks only for pages whose recrawl is due."
             most = "up to " if estimate.most else ""
@@ -130,6 +130,6 @@ def estimate_words(estimate: RetryEstimate) -> str:
 def gave_up_words(origins: Collection[str]) -> str:
     """That these origins gave up; empty without any."""
     if len(origins) == 1:
-        return f"{host_of(next(iter(origins)))} gave up: without new patience nothing is requested there."
-    gave_up = f"{count(len(origins))} origins gave up: without new patience nothing of theirs is requested."
+        return f"{host_of(next(iter(origins)))} stopped after errors: without new patience it requests nothing."
+    gave_up = f"{count(len(origins))} origins stopped after errors: without new patience they request nothing."
     return gave_up if origins else ""

@@ -41,7 +41,7 @@ class HostTakeover(Handles):
         """Why the crawl cannot be started here; empty when it can."""
         hosting, run = self._hosting, self._live_state.run
         if self._successor is None:
-            return "this console only watches"
+            return "this console is read-only"
         if hosting.phase is EnginePhase.ended and hosting.end.reason != INTERRUPTED:
             return "the run of this console has ended"
         if hosting.phase not in {EnginePhase.absent, EnginePhase.ended, EnginePhase.failed}:

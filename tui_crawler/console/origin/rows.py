@@ -283,7 +283,7 @@ def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
     elif view.ended:
         said = [Styled("none in this run", "faint")]
     elif view.state == OriginPhase.resting:
-        said = [Styled("no engine is at work", "muted")]
+        said = [Styled("no worker is running", "muted")]
     elif view.asleep_until > max(now, view.next_request_at):
         said = [Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted")]
     elif wait <= 0:

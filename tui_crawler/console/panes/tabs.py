@@ -45,7 +45,7 @@ def view_tabs(state: HeaderState, current: Where, key_of: Callable[[str], str]) 
         Where.workers: (str(state.workers), 1),
     }
     tabs = [
-        Tab(where.goes_there, key_of(where.goes_there), where.value, *notes.get(where, ("", 0)), view.short)
+        Tab(where.goes_there, key_of(where.goes_there), where.value, *notes.get(where, ("", 0)), view.narrow)
         for where, view in VIEWS.items()
         if where is not Where.workers or current is where or state.workers > 1
     ]  # fmt: skip

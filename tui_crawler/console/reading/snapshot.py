@@ -225,7 +225,7 @@ class LiveState:
         """Why no origin of the crawl can be paused, in words; empty: some can."""
         if self.unfinished:
             return ""
-        return "every origin has ended its run" if self.origins else "there are no origins yet"
+        return "every origin has ended its run" if self.origins else "no origins yet"
 
     def in_flight(self, view: OriginView) -> int:
         """Of how many origins of its worker a request is in flight."""

@@ -215,6 +215,11 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Whether the screen itself leaves something out, beside the filters of its tables."""
         return False
 
+    @property
+    def wider(self) -> str:
+        """What `esc` shows where the screen is limited to a part, in words; empty: it leaves."""
+        return ""
+
     def crumbs(self) -> tuple[str, ...]:
         """Where one is; raw text."""
         return self.CRUMBS
@@ -338,8 +343,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         situation = self.console.situation(self)
         owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
         opens = not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
+        door = self.focused.door if isinstance(self.focused, CrawlTable) else None
+        others = {"nav.open": door.opens if door is not None else "", "nav.back": self.wider}
         return [
-            (action.id, key, label_of(action, situation))
+            (action.id, key, others.get(action.id) or label_of(action, situation))
             for action in footer_at(self.WHERE)
             if action.id not in self.HERE
             and (action.id != "nav.open" or opens)
@@ -493,10 +500,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     @handles("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
-        """Drafts a rule for URLs and those alike."""
-        from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  not before the first paint
+        """Draft a rule for URLs and those alike; where their queries were refused, the policy that allows these."""
+        from tui_crawler.console.rules.pattern import rule_about  # noqa: PLC0415  not before the first paint
 
-        self.console.go_to(Where.rule_draft, pattern_of(now.urls))
+        self.console.go_to(Where.rule_draft, rule_about(now.urls, now.refused))
 
     @handles("timeline.open")
     def show_politeness(self, now: Situation) -> None:
@@ -511,7 +518,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Fits the first size; filters and orders are what they were when this view was shown last."""
         self._styled_by = self.app.theme
         self.fit(self.app.size)
-        if self.WHERE.remembered and (layout := self.console.memory.looks.get(self.WHERE.name)) is not None:
+        if self.place.remembered and (layout := self.console.memory.looks.get(self.WHERE.name)) is not None:
             self._restore(layout)
         if self.has_class("-narrow"):
             self.focus_main()

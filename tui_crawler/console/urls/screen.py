@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
 
 _MEANT = (FAILURES, BLOCKED | {ExitCode.not_canonical, ExitCode.noindex})
+_BY_POLICY = ExitCode.blocked_url_by_local_policy.name
 _FAILED, _BARRED = (frozenset(code.name for code in codes) for codes in _MEANT)
 """Exit codes of those of many marked pages that a retry is meant for."""
 
@@ -46,9 +47,10 @@ class UrlsScreen(LiveFilterScreen):
     AUTO_FOCUS = "#urls"
     MARKS = "#urls"
 
-    def __init__(self) -> None:
+    def __init__(self, filter_text: str = "") -> None:
+        """It is limited at first to the pages that pass a filter (empty: it shows all)."""
         super().__init__()
-        self.filter_text = ""
+        self._begins_with, self.filter_text = filter_text, ""
         self._problem = ""
         self._unfiltered = PageListWindow()
         self._unfiltered_at: Hashable | None = None  # where the cursor was before the rows were filtered
@@ -64,6 +66,10 @@ class UrlsScreen(LiveFilterScreen):
         self.pages = PageList(self._table, self._unfiltered, *told, length=lambda: self.length, keep_marks=True)
         self._table.marks_beyond = self._marking.pressed
         yield Vertical(self._table, FactsPane(self._facts, "Page", id="url-info", still=True), id="body")
+
+    def on_mount(self) -> None:
+        if self._begins_with:
+            self._filter(self._begins_with)
 
     @property
     def keyset(self) -> PageListWindow:
@@ -139,10 +145,11 @@ class UrlsScreen(LiveFilterScreen):
         """The marked pages, also those that are not held any more, or the one under the cursor."""
         page = self._page()
         pages = self.pages.marked_pages() or (() if page is None else (page,))
-        failing, barred = (
-            tuple(one.url for one in pages if one.last_exit_code in codes) for codes in (_FAILED, _BARRED)
+        failing, barred, refused = (
+            tuple(one.url for one in pages if one.last_exit_code in codes) for codes in (_FAILED, _BARRED, {_BY_POLICY})
         )
-        return Situation(Where.urls, urls=tuple(one.url for one in pages), failing=failing, barred=barred)
+        urls = tuple(one.url for one in pages)
+        return Situation(Where.urls, urls=urls, failing=failing, barred=barred, refused=refused)
 
     @property
     def narrowed(self) -> bool:
@@ -181,6 +188,10 @@ class UrlsScreen(LiveFilterScreen):
 
     def clear_filter(self) -> None:
         self._filter("")
+
+    @property
+    def wider(self) -> str:
+        return "all URLs" if self.filter_text else ""
 
     def leave(self) -> None:
         if self.filter_text:

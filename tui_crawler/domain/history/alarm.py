@@ -27,6 +27,11 @@ class AlarmKind(StrEnum):
     disk_nearly_full = "disk_nearly_full"
     run_ended = "run_ended"
 
+    @property
+    def words(self) -> str:
+        """The kind as a person reads it; the value is its name in events and in the configuration."""
+        return "origin stopped after errors" if self is AlarmKind.origin_gave_up else self.value.replace("_", " ")
+
 
 _SEVERE = frozenset({AlarmKind.origin_gave_up, AlarmKind.disk_nearly_full})  # the crawl loses something by it
 

@@ -32,7 +32,7 @@ class Limit(Enum):
     slots = "slots"
     paused = "paused"
     ended = "ended"
-    resting = "no engine"
+    resting = "no worker running"
     unknown = "not known yet"
 
 

@@ -110,7 +110,7 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
         who = origin.paused_by and f" by {'you' if origin.paused_by == you else origin.paused_by}"
         return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
     if run is None or not run.live:
-        return "no run has started yet" if run is None else "no engine is at work"
+        return "no run has started yet" if run is None else "no worker is running"
     if origin.state == OriginPhase.idle:
         return "it takes no part in this run"
     if origin.asleep_until == HELD:
@@ -159,17 +159,17 @@ def idle_reason_of_run(  # noqa: C901  the same
         return "no run has started yet"
     if not run.live and not run.finished_at:
         at = _clock(end_of_run(run, now), zone)
-        hint = hint or "a console that is started anew goes on, or `tui-crawler run CONFIG`"
-        return f"the engine broke off at {at}: {hint}"
+        hint = hint or "start a console, or run `tui-crawler run CONFIG`"
+        return f"crawler died at {at}: {hint}"
     if not run.live:
         ended = f" at {_clock(run.finished_at, zone)}"
         left = next_run_words(sum(view.pending for view in every))
         why = f" ({run_end(run.finish_reason)[0]}{left and '; '}{left})" if run.finish_reason else ""
-        return f"no engine is at work: the run ended{ended}{why}{hint and '; '}{hint}"
+        return f"no worker is running: the run ended{ended}{why}{hint and '; '}{hint}"
     if held_up := held_up_words(run, now):
         return held_up
     if not every:
-        return "there are no origins yet"
+        return "no origins yet"
     if any(view.in_flight_url for view in every):
         return ""
     unfinished = tuple(view for view in every if not view.ended)
@@ -203,7 +203,7 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     if origin.finish_reason == FinishReason.exhausted:
         return REFUSED_WORDS.get(origin.refused_as, REFUSED_WORDS["several"])
     if origin.finish_reason == FinishReason.rate_limited and origin.next_request_at > now:
-        return f"told by Retry-After to wait {_until(origin.next_request_at, now, zone)}"
+        return f"Retry-After: wait {_until(origin.next_request_at, now, zone)}"
     return words
 
 

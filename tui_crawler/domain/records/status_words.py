@@ -48,24 +48,24 @@ UNVERIFIED = "certificates are not verified"
 
 _ELSEWHERE_LEAST = 20
 RUNNING = "running"
-BROKEN_OFF = "broken off"
+BROKEN_OFF = "crawler died"
 """A run whose engine is gone without having said why."""
 
 _RUNS: Mapping[str, tuple[str, str]] = {
     "exhausted": ("finished", "nothing left in this run"),
-    "max_requests": ("limit reached", "it may make no more requests"),
+    "max_requests": ("limit reached", "max_requests is used up"),
     "operator": ("stopped", "the operator has stopped every origin"),
-    "few_origins": ("few origins", "fewer are left than queue.min_origins asks for"),
-    "interrupted": ("interrupted", "the next start goes on"),
-    "error": ("failed", "an error ended it"),
+    "few_origins": ("few origins", "fewer origins are left than queue.min_origins"),
+    "interrupted": ("interrupted", "the next start continues it"),
+    "error": ("failed", "stopped by an error"),
 }
-_DATABASE = "ended as the database failed"
+_DATABASE = "stopped by a database error"
 _ORIGINS: Mapping[str, tuple[str, str, str, str]] = {
-    "patience": ("gave up", "out of patience", "gave up", "gave up"),
+    "patience": ("stopped: errors", "out of patience", "stopped after errors", "stopped after errors"),
     "database_error": ("database error", "the database failed", _DATABASE, _DATABASE),
     "rate_limited": (
-        *("rate limited", "told to wait longer than allowed"),
-        *("was told to wait too long", "were told to wait too long"),
+        *("rate limited", "Retry-After is longer than allowed"),
+        *("was rate limited", "were rate limited"),
     ),
     "excluded": ("excluded", "on the exclusion list", "is excluded", "are excluded"),
     "max_requests": ("limit reached", "the run reached its request limit", "reached the limit", "reached the limit"),
@@ -76,11 +76,11 @@ _ORIGINS: Mapping[str, tuple[str, str, str, str]] = {
 """How an origin ends: as one word, why, and of one and of several after their number; the worst first."""
 
 REFUSED_WORDS: Mapping[str, str] = {
-    "blocked_by_robots_txt": "robots.txt disallows everything asked for",
-    "blocked_url_by_local_policy": "policies refuse everything asked for",
-    "blocked_by_exclusion_list": "the exclusion list holds everything asked for",
-    "skipped_by_rule": "rules skip everything asked for",
-    "several": "everything asked for is refused",
+    "blocked_by_robots_txt": "robots.txt disallows all requested URLs",
+    "blocked_url_by_local_policy": "policies refuse all requested URLs",
+    "blocked_by_exclusion_list": "the exclusion list contains all requested URLs",
+    "skipped_by_rule": "rules skip all requested URLs",
+    "several": "all requested URLs are refused",
     "": "nothing left to crawl",
 }
 """Why nothing of an origin was requested, as all its pages were refused (`OriginView.refused_as`)."""
@@ -131,13 +131,13 @@ def elsewhere_words(not_canonical: int, ended: int, left: int) -> str:
         return ""
     pages = f"{not_canonical} of {ended} pages name" if ended > 1 else "its only page names"
     return (
-        f"{pages} another URL as canonical and {'were' if ended > 1 else 'was'} dropped; of a mirror or a staging "
-        "site crawl.canonical: same_origin (or ignore) keeps them, and retry --exit-code not_canonical puts them back"
+        f"{pages} another URL as canonical and {'were' if ended > 1 else 'was'} dropped; for a mirror or a "
+        "staging site set crawl.canonical: same_origin (or ignore), then retry --exit-code not_canonical"
     )
 
 
 def run_word(run: RunView) -> str:
-    """Return how a run stands, as one word: running, broken off, or how it ended."""
+    """Return the state of a run: running, crawler died, or how it ended."""
     if run.live:
         return RUNNING
     return run_end(run.finish_reason)[0] if run.finished_at else BROKEN_OFF
@@ -171,7 +171,7 @@ def origin_end_words(finish_reason: str, why: str) -> str:
     return why if why.startswith(word) else f"{word}, {why}"
 
 
-NO_ANSWER = "no answer"
+NO_ANSWER = "no response"
 PLACE = re.compile(r"^\S+ port \d+: ")
 """The address before what the system says of a connection that failed."""
 
@@ -179,7 +179,7 @@ PLACE = re.compile(r"^\S+ port \d+: ")
 def unreachable_words(http_status: int | None, message: str) -> str:
     """Return why robots.txt cannot be had: a server error, or no answer at all (RFC 9309 section 2.3.1.4)."""
     if http_status is not None:
-        return f"robots.txt unreachable: answered {http_status}"
+        return f"robots.txt unreachable: HTTP {http_status}"
     said = PLACE.sub("", message) or NO_ANSWER
     return f"robots.txt unreachable: {said[:1].lower()}{said[1:]}"
 
@@ -187,14 +187,14 @@ def unreachable_words(http_status: int | None, message: str) -> str:
 def unavailable_words(http_status: int | None, message: str = "") -> str:
     """Return why there are no rules to obey (RFC 9309 sections 2.3.1.2 and 2.3.1.3)."""
     if http_status is None:
-        return f"robots.txt was not answered: {message or 'its address is refused'}"
+        return f"robots.txt: no response ({message or 'its address is refused'})"
     if http_status < 400:
-        return "robots.txt only redirects, so everything is allowed"
-    return f"there is no robots.txt ({http_status}), so everything is allowed"
+        return "robots.txt only redirects: everything is allowed"
+    return f"no robots.txt ({http_status}): everything is allowed"
 
 
 UNCONFIGURED_USER_AGENT = "tui-crawler-unconfigured-ua"
-NOBODY = f"nobody can tell whose crawler this is: requests are sent as {UNCONFIGURED_USER_AGENT}"
+NOBODY = f"not set: requests are sent as {UNCONFIGURED_USER_AGENT}"
 """What is wrong with it, in words."""
 
 WARNING = f"sites see {UNCONFIGURED_USER_AGENT}: set user_agent, so that they can tell whose crawler it is"

@@ -30,13 +30,13 @@ def process_mark(one: WorkerView | SessionView) -> StateGlyph:
     if isinstance(one, WorkerView):
         return StateGlyph("⚠", one.state, "warning") if one.state is WorkerState.silent else state_mark(one.state)
     if not one.ended_at:
-        return state_mark("resting")
+        return state_mark("idle")
     return StateGlyph("■", "ended", "muted") if one.clean else StateGlyph("✗", "lost", "error")
 
 
 def end_words(one: SessionView) -> str:
     """Return how a process ended; empty while it lasts."""
-    return (one.ended_by or ("in order" if one.clean else "nobody knows how")) if one.ended_at else ""
+    return (one.ended_by or ("in order" if one.clean else "reason unknown")) if one.ended_at else ""
 
 
 def process_of(one: WorkerView | SessionView, now: int, spent: float | None = None) -> Process:
@@ -120,7 +120,7 @@ PROCESSES: Relation[Process] = Relation(
 )  # fmt: skip
 WORKERS: Relation[WorkerView] = Relation(
     key=lambda one: one.session_id,
-    nothing="nobody crawls",
+    nothing="no workers are running",
     columns=(),
     text=(
         Column("name", "NAME"),
