@@ -171,7 +171,7 @@ class LiveState:
         self._slow_at = -SLOW_MS
         self.warned = ""
         """The origin that a warning (`OriginView.warning`) came for last."""
-        self.tally: Counter[Standing] = Counter()
+        self.tally: Counter[str] = Counter()
         """How many origins there are of each of `TALLIES`."""
         self.unfinished = 0
         """Of how many origins the run is not over."""
