@@ -12,7 +12,7 @@ from tests.console.log_stretches import activity_stretch, attempt_stretch
 from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
 from tests.console.sample_diff import DiffReports
-from tests.console.sample_failures import failure_group, failure_value, holds, link_ends, refusal_counts
+from tests.console.sample_failures import failure_group, failure_value, holds, is_within, link_ends, refusal_counts
 from tests.console.sample_pulse import pulse
 from tests.console.sample_rules import ADDED, versions
 from tests.console.sample_timeline import timeline
@@ -218,19 +218,27 @@ class FakeReports(DiffReports):
             )
         return sample_log.exits_of_www() if origin == WWW else () if origin else sample_log.exits_of_crawl()
 
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...] = ()) -> FailureCount:
+    def failure_count(
+        self,
+        by: tuple[str, ...],
+        limit: int,
+        now: int,
+        sought: tuple[str, ...] = (),
+        within: tuple[tuple[str, str], ...] = (),
+    ) -> FailureCount:
         self.asked.append(f"failure_count({', '.join((*by, *sought))})")
         groups: dict[tuple[tuple[str, str], ...], list[PageView]] = {}
+        rest = tuple(one for one in within if one[0] not in by)
         for one in self.pages[:limit]:
-            groups.setdefault(tuple((name, failure_value(one, name)) for name in by), []).append(one)
+            if is_within(one, within):
+                groups.setdefault((*((name, failure_value(one, name)) for name in by), *rest), []).append(one)
         made = [
             replace(failure_group(key, pages, now), found=sum(holds(one, sought) for one in pages) if sought else 0)
             for key, pages in groups.items()
         ]
         looked_at = min(limit, len(self.pages) if self.counted is None else self.counted)
-        return FailureCount(
-            tuple(sorted(made, key=lambda group: -group.count)), looked_at, max(len(self.pages), looked_at, self.failed)
-        )
+        failed = looked_at if within else max(len(self.pages), looked_at, self.failed)
+        return FailureCount(tuple(sorted(made, key=lambda group: -group.count)), looked_at, failed)
 
     def failure_window(
         self,
@@ -245,7 +253,7 @@ class FakeReports(DiffReports):
         found = [
             one
             for one in sorted(self.pages, key=lambda one: one.page_id, reverse=newest_first)
-            if all(failure_value(one, name) == value for name, value in key)
+            if is_within(one, key)
             and holds(one, sought)
             and (one.page_id < edge if newest_first else one.page_id > edge)
         ]

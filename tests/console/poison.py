@@ -170,7 +170,14 @@ class PoisonedReports(FakeReports):
     def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
         return self._bad((ExitCountView("file_ingested", 3, 1),))
 
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...] = ()) -> FailureCount:
+    def failure_count(
+        self,
+        by: tuple[str, ...],
+        limit: int,
+        now: int,
+        sought: tuple[str, ...] = (),
+        within: tuple[tuple[str, str], ...] = (),
+    ) -> FailureCount:
         key = tuple((name, f"v{self.payload}") for name in by)
         group = FailureGroup(key, 3, 1, f"https://s/{self.payload}", 1, 2, 1, (1,) * 12, ((f"o{self.payload}", 3),))
         return FailureCount((group,), 3, 9)

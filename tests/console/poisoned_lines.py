@@ -204,7 +204,7 @@ def every_line(payload: str) -> Iterator[Line]:
         yield why_line(view, now, run, zone, "")
     for by in failure_rows.GROUPINGS:
         for group in reports.failure_count(by, 9, now).groups:
-            yield failure_rows.group_name(group)
+            yield failure_rows.key_words(group.key)
             yield cost_words(RetryCost(1, 2, f"https://{payload}", 3, 4))
     yield failure_rows.cluster_words(clusters_of((f"https://a/{payload}/1", f"https://a/{payload}/2"))[0], 2)
     for page in reports.pages:

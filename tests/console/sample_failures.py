@@ -32,6 +32,11 @@ def failure_value(page: PageView, name: str) -> str:
             return page.message
 
 
+def is_within(page: PageView, key: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a page belongs to a group; of a name that comes several times it has any of the values."""
+    return all((name, failure_value(page, name)) in key for name, _ in key)
+
+
 def failure_group(key: tuple[tuple[str, str], ...], pages: Sequence[PageView], now: int) -> FailureGroup:
     """A group of these pages."""
     trend = [0] * 12

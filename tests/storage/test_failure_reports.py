@@ -54,6 +54,34 @@ async def test_what_is_left_out_of_a_count_is_told(database_bench: DatabaseBench
 
 
 @pytest.mark.parametrize(
+    ("within", "by", "counted"),
+    [
+        ((("origin", A),), ("exit_code",), {"file_gone": 3, "server_internal_error": 3}),
+        ((("origin", B),), ("origin",), {B: 1}),
+        ((("origin", A), ("origin", B)), ("origin",), {A: 6, B: 1}),
+        ((("exit_code", "file_gone"), ("origin", A)), ("pattern",), {"/list/{n}": 3}),
+        ((("message", "HTTP 503"),), ("origin",), {A: 3}),
+        ((("pattern", "/list/{n}"), ("origin", A), ("origin", B)), ("http_status",), {"410": 3, "503": 3}),
+        ((("origin", "https://unknown.example"),), ("origin",), {}),
+    ],
+)
+async def test_failures_within_a_group_are_counted_alone_and_their_groups_name_it(
+    within: tuple[tuple[str, str], ...],
+    by: tuple[str, ...],
+    counted: dict[str, int],
+    database_bench: DatabaseBench,
+    database_reports: Reports,
+) -> None:
+    await many_failures(database_bench)
+    found = database_reports.failure_count(by, now=NOW, within=within)
+    assert {group.key[0][1]: group.count for group in found.groups} == counted
+    assert found.looked_at == found.failed, "nothing is left out"
+    for group in found.groups:
+        window = database_reports.failure_window(group.key, 0, 10)
+        assert len(window.pages) == group.count, "its pages are those that were counted"
+
+
+@pytest.mark.parametrize(
     ("key", "numbers"),
     [
         ((("http_status", "503"),), (0, 2, 4)),

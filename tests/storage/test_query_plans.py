@@ -13,7 +13,7 @@ import peewee
 import pytest
 
 from tests.cli.test_report_command import store_site
-from tests.storage.making import T0, A, added, crawled, fill_of, plan, record, seed
+from tests.storage.making import T0, A, B, added, crawled, fill_of, plan, record, seed
 from tui_crawler.storage.crawl import (
     activity,
     candidates,
@@ -117,8 +117,11 @@ REPORTS = (
     f"{page_reports.PAGES} WHERE p.id > ? ORDER BY p.id LIMIT ?",
     f"{page_reports.PAGES} WHERE {page_reports.OF_ORIGIN} AND p.id > ? ORDER BY p.id LIMIT ?",
     f"{page_reports.PAGES} WHERE p.failed = 1 AND p.last_exit_code = ? AND p.id > ? ORDER BY p.id LIMIT ?",
-    failure_reports._counted(("exit_code",), ()),
-    failure_reports._counted(("pattern", "message"), ("sought",)),
+    failure_reports._counted(("exit_code",), (), failure_reports._way(())[0]),
+    failure_reports._counted(("pattern", "message"), ("sought",), failure_reports._way(())[0]),
+    failure_reports._counted(("exit_code",), (), failure_reports._way((("origin", A),))[0]),
+    failure_reports._counted(("exit_code",), (), failure_reports._way((("origin", A), ("origin", B)))[0]),
+    failure_reports._counted(("pattern",), (), failure_reports._way((("exit_code", "file_gone"),))[0]),
     link_reports.INLINKS,
     link_reports.OUTLINKS,
     link_reports.INWARD,

@@ -69,8 +69,8 @@ class Navigation(Handles):
         return screen
 
     def go_to(self, where: Where, *values: object) -> None:
-        """Show a screen: a numbered view in place of another one, else over the one on top. Nothing happens where it
-        is named by an empty text, or needs what is not there."""
+        """Show a screen: a numbered view in place of another one, else over the one on top, as what is limited by
+        `values` is. Nothing happens where it is named by an empty text, or needs what is not there."""
         match where, *values:
             case (Where.url | Where.why | Where.timeline, ("" | ()), *_):
                 return
@@ -83,7 +83,7 @@ class Navigation(Handles):
                 self._seek_time(time)
             case (Where.rule_draft, str(pattern)):
                 self._draft_rule(pattern)
-            case _ if where.view is not None:
+            case _ if where.view is not None and not values:
                 self._go_to_view(where)
             case _:
                 self._show_over(where, *values)
@@ -129,7 +129,8 @@ class Navigation(Handles):
         """Goes to a numbered view, which lies right over the overview, in place of what lies there."""
         screens, over = self._screens, where is not Where.overview
         while len(screens.screen_stack) > 1:
-            if over and isinstance(screens.screen, ROUTES[where].load()):
+            if over and isinstance(top := screens.screen, ROUTES[where].load()) and not top.place.values:
+                top.again()
                 return
             if over and len(screens.screen_stack) == 2 and isinstance(screens.screen, ConsoleScreen):
                 break

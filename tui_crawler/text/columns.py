@@ -56,6 +56,7 @@ class Column(Generic[R, V]):
     goes first. `min_width` is how far the column may shrink before anything is dropped; 0: not below `width` (flexible:
     `FLEXIBLE_MINIMUM`). `short` is the title where the column is too narrow for `title`. `value` reads what rows are
     ordered by, a number, a text, or None where it is missing; without one it is the attribute that `id` names.
+    `opens` says in words what enter opens on a cell of it that counts something; empty: the row.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Column(Generic[R, V]):
     short: str = ""
     kind: Kind = ""
     value: Callable[[R], V] | None = None
+    opens: str = ""
 
     @property
     def least(self) -> int:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 class FailureReports(OriginReports, Protocol):
     """Failed pages, by group and one by one."""
 
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...]) -> FailureCount: ...
+    def failure_count(
+        self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...], within: GroupKey
+    ) -> FailureCount: ...
     def failure_window(
         self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool, sought: tuple[str, ...]
     ) -> PageWindow: ...
@@ -59,23 +61,35 @@ class CountedFailures:
 
 @asks(by_time=True)
 def groups_counted(
-    reports: FailureReports, now: int, by: tuple[str, ...], _asked: int, sought: tuple[str, ...], limit: int
+    reports: FailureReports,
+    now: int,
+    by: tuple[str, ...],
+    _asked: int,
+    sought: tuple[str, ...],
+    within: GroupKey,
+    limit: int,
 ) -> CountedFailures:
     """Count failed pages in groups."""
-    count = reports.failure_count(by, limit, now, sought)
+    count = reports.failure_count(by, limit, now, sought, within)
     return CountedFailures(now, count, reports.contract("").not_checked)
 
 
 def failure_groups(
-    by: tuple[str, ...], asked: int = 0, looked_at: int = 0, sought: tuple[str, ...] = (), limit: int = MOST_PAGES
+    by: tuple[str, ...],
+    asked: int = 0,
+    looked_at: int = 0,
+    sought: tuple[str, ...] = (),
+    within: GroupKey = (),
+    limit: int = MOST_PAGES,
 ) -> Ask[CountedFailures]:
-    """Return the ask that counts failed pages in groups, at most `limit`, and those that hold all texts `sought`.
+    """Return the ask that counts failed pages `within` a group (empty: all) in groups, at most `limit`, and those that
+    hold all texts `sought`.
 
     The more were `looked_at` last, the less often; of many only once for each `asked`. What failed in the last minutes
     does so without a commit.
     """
     rate = SLOW_MS if looked_at <= FEW else LATER_MS if looked_at <= MANY else ONCE_MS
-    return groups_counted(by, asked, sought, limit).every(rate)
+    return groups_counted(by, asked, sought, within, limit).every(rate)
 
 
 def pages_of_group(

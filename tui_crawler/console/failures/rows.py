@@ -18,7 +18,7 @@ from tui_crawler.text.format import READING, coarse, compact, count, plural, sec
 from tui_crawler.text.sparkline import sparkline
 
 if TYPE_CHECKING:
-    from tui_crawler.console.failures.queries import CountedFailures, GroupWindow
+    from tui_crawler.console.failures.queries import CountedFailures, GroupKey, GroupWindow
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
@@ -77,16 +77,16 @@ _GROUPS: tuple[Column[FailureGroup, Any], ...] = (
     Column("recent", "5 MIN", shown.number("", "faint"), 5, 3, "right"),
     Column("recoverable", "RETRYABLE", _recovers, 9, 2, "right", min_width=6, short="RETRY"),
     Column("origins", "ORIGINS", shown.number("muted"), 7, 5, "right", 4, "ORIG",
-           value=lambda group: len(group.origins)),
+           value=lambda group: len(group.origins), opens="its origins"),
     Column("trend", "TREND 1h", lambda _, group, __: Styled(sparkline(group.trend, _TREND), "accent"), _TREND, 4,
            value=lambda group: sum(group.trend)),
     Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("last_at")),
 )  # fmt: skip
 
 
-def groups_by(by: Sequence[str]) -> Relation[FailureGroup]:
-    """Return groups of failed pages as a relation."""
-    rest = (column for column in _GROUPS if "origin" not in by or column.id != "origins")
+def groups_by(by: Sequence[str], common: Sequence[str] = ()) -> Relation[FailureGroup]:
+    """Return groups of failed pages as a relation; `common`: what all of them have in common."""
+    rest = (column for column in _GROUPS if "origin" not in (*by, *common) or column.id != "origins")
     columns = (*(_KEYS[name][1] for name in by), *rest)
     return Relation(columns, key=lambda group: group.key, nothing="nothing has failed")
 
@@ -146,10 +146,25 @@ def grouping_words(by: Sequence[str]) -> str:
     return " × ".join(_KEYS[name][0] for name in by)
 
 
-def group_name(group: FailureGroup, *, short: bool = False) -> str:
-    """A group as one line; raw text. `short`: exit codes by the words that stand in tables."""
+def key_words(key: GroupKey, *, short: bool = False) -> str:
+    """What makes a group as one line; raw text. `short`: exit codes by the words that stand in tables."""
     shown = {"origin": host_of, "exit_code": short_name if short else str}
-    return " · ".join(shown.get(name, str)(value) or _NONE.get(name, "none") for name, value in group.key)
+    words = []
+    for name in dict(key):
+        first, *others = [shown.get(name, str)(value) or _NONE.get(name, "none") for one, value in key if one == name]
+        words.append(plural(len(others) + 1, name.replace("_", " ")) if others else first)
+    return " · ".join(words)
+
+
+def alike(within: GroupKey) -> tuple[str, ...]:
+    """What all pages within a group have in common."""
+    names = [name for name, _ in within]
+    return tuple(name for name in names if names.count(name) == 1)
+
+
+def next_grouping(within: GroupKey) -> tuple[str, ...]:
+    """The first grouping in which the pages within a group differ."""
+    return next((by for by in GROUPINGS if set(by).isdisjoint(alike(within))), GROUPINGS[0])
 
 
 def counted_words(counted: CountedFailures) -> str:

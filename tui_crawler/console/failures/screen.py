@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.containers import Horizontal, Vertical
@@ -14,8 +14,8 @@ from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.failures import queries, rows
-from tui_crawler.console.failures.queries import CountedFailures, GroupWindow, RetryPlan
-from tui_crawler.console.failures.rows import GROUPINGS, REFERRERS, ReferrerLine, group_name, grouping_words, pages_by
+from tui_crawler.console.failures.queries import CountedFailures, GroupKey, GroupWindow, RetryPlan
+from tui_crawler.console.failures.rows import GROUPINGS, REFERRERS, ReferrerLine, grouping_words, pages_by
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import retry_group, retry_named
 from tui_crawler.console.panes.lines import FactsPane
@@ -48,20 +48,22 @@ class GroupList(AnyReading):
     def __init__(self, screen: ConsoleScreen, table: CrawlTable, changed: Callable[[], object]) -> None:
         """`changed` is called when other groups are shown."""
         self._screen, self._table, self._changed = screen, table, changed
+        self.within: GroupKey = ()
         table.holds_while_marked = True
         table.seeks_elsewhere = True
         table.filter_hint = rows.GROUP_HINT
         self.by = GROUPINGS[0]
         self._asked = 0
         self._counted: CountedFailures | None = None
-        self._before: dict[tuple[tuple[str, ...], ...], CountedFailures] = {}  # by each grouping and filter
+        self._before: dict[object, CountedFailures] = {}  # by each grouping, filter and limit
         self._held: CountedFailures | None = None  # what was counted while the picture is held still
 
     def asks(self, *, frozen: bool) -> tuple[Ask[CountedFailures]]:
         """What is read for it: the more was counted last, the less often."""
         count = self._counted.count if self._counted is not None else FailureCount((), 0, 0)
         limit = queries.FIRST_PAGES if count.failed <= queries.FIRST_PAGES else queries.MOST_PAGES
-        return (queries.failure_groups(self.by, self._asked, count.looked_at, self._table.parsed.plain, limit),)
+        sought = self._table.parsed.plain
+        return (queries.failure_groups(self.by, self._asked, count.looked_at, sought, self.within, limit),)
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
         (ask,) = self.asks(frozen=frozen)
@@ -87,7 +89,7 @@ class GroupList(AnyReading):
         """Rows keep their places for a while after the last key, too (docs/console.md, refresh policy)."""
         self._counted = counted
         if len(counted.count.groups) <= queries.FIRST_PAGES:
-            self._before[self.by, self._table.parsed.plain] = counted
+            self._before[self._counted_for] = counted
         console = self._screen.console
         self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
         self._table.fill(counted.count.groups, present(console.clock), still=console.idle_ms() < STILL_MS)
@@ -95,13 +97,18 @@ class GroupList(AnyReading):
     def count_again(self) -> None:
         self._asked += 1
 
-    def group_by(self, by: tuple[str, ...]) -> None:
-        """Another grouping, which is counted now; until that is done, it is as it was counted before."""
-        self.by = by
+    @property
+    def _counted_for(self) -> object:
+        return self.by, self._table.parsed.plain, self.within
+
+    def group_by(self, by: tuple[str, ...], within: GroupKey) -> None:
+        """Another grouping of the pages within a group, which is counted now; until that is done, it is as it was
+        counted before."""
+        self.by, self.within = by, within
         self._counted = self._held = None
         self._table.await_rows()
-        self._table.set_relation(rows.groups_by(by))
-        if (before := self._before.get((by, self._table.parsed.plain))) is not None:
+        self._table.set_relation(rows.groups_by(by, rows.alike(within)))
+        if (before := self._before.get(self._counted_for)) is not None:
             self._show(before)
 
     @property
@@ -130,7 +137,9 @@ class GroupList(AnyReading):
 
     def title_words(self) -> tuple[str, str]:
         """What was counted by what; and of when it is, where that is not done again by itself."""
-        words, held = [f"By {grouping_words(self.by)}"], ""
+        scope, by, wider = rows.key_words(self.within, short=True), grouping_words(self.by), self._screen.wider
+        words = [f"Failures · {scope} · by {by}" if scope else f"By {by}"]
+        held = f"{self._screen.key_names('nav.back')} {wider}" if wider else ""
         if self._counted is not None:
             words.append(rows.counted_words(self._counted))
             if off := self._counted.not_checked:
@@ -154,8 +163,13 @@ class FailuresScreen(RowsScreen):
     AUTO_FOCUS = "#groups"
     MARKS = "#pages"
 
-    def __init__(self) -> None:
+    def __init__(self, within: GroupKey = (), by: tuple[str, ...] = ()) -> None:
+        """It is limited to the pages `within` a group (empty: all), which are grouped `by` (empty: what these differ
+        in)."""
         super().__init__()
+        self._limits: list[tuple[GroupKey, tuple[str, ...]]] = [((), GROUPINGS[0])]
+        if within:
+            self._limits.append((within, by or rows.next_grouping(within)))
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
         self._shown_id = 0  # the page of which it is shown who names it
@@ -165,10 +179,11 @@ class FailuresScreen(RowsScreen):
         self._plan = PaneReading(lambda: self.awaited, self._ask_retry)
 
     def body(self) -> Iterable[Widget]:
-        self._group_table = CrawlTable(rows.groups_by(GROUPINGS[0]), id="groups", classes="pane")
+        self._group_table = CrawlTable(rows.groups_by(()), id="groups", classes="pane")
         self._groups = GroupList(self, self._group_table, self._show_groups)
         self._shared_height = SharedHeight(self._group_table)
-        self._page_table = CrawlTable(pages_by(GROUPINGS[0]), id="pages", classes="pane")
+        self._page_table = CrawlTable(pages_by(()), id="pages", classes="pane")
+        self._limit()
         self._page_table.filter_hint = rows.PAGE_HINT
         self._list = PageList(
             self._page_table, GroupWindow((), 0), self._page_row, self._show_pages, self.console.read_soon
@@ -219,7 +234,9 @@ class FailuresScreen(RowsScreen):
                 queued = sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
             estimate = command_queue.estimate(plan.origins.values(), queued)
             cost = command_queue.cost_words(dict(plan.pages), plan.origins)
-            named = retry_named(plan.urls, group_name(group), group.count, cost, estimate) if plan.urls else None
+            named = (
+                retry_named(plan.urls, rows.key_words(group.key), group.count, cost, estimate) if plan.urls else None
+            )
             command_queue.ask(named or retry_group(group, cost, estimate))
             self.let_keys_go_on()
 
@@ -267,7 +284,7 @@ class FailuresScreen(RowsScreen):
     def show_titles(self) -> None:
         title(self._group_table, *self._groups.title_words())
         group = self._groups.current
-        name = group_name(group, short=True) if group is not None else "Pages"
+        name = rows.key_words(group.key, short=True) if group is not None else "Pages"
         if group is not None and self._keyset.started:
             name += f" · {self._place()}"
         room = self.has_class("-narrow") and not self._page_table.mark_count  # else the pane below says it
@@ -300,8 +317,25 @@ class FailuresScreen(RowsScreen):
         failed = group.count if group is not None else 0
         return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
 
+    @property
+    def wider(self) -> str:
+        return "" if len(self._limits) == 1 else "back to all" if len(self._limits) == 2 else "wider"
+
+    def again(self, *limit: Any) -> bool:
+        """Limits the pages further, or not at all."""
+        if limit:
+            within, *by = limit
+            self._limits.append((within, next(iter(by), ()) or rows.next_grouping(within)))
+        elif len(self._limits) > 1:
+            del self._limits[1:]
+        else:
+            return True
+        self._group_anew()
+        return True
+
     def chosen(self) -> Mapping[str, str]:
-        return {"by": " ".join(self._groups.by) if self._groups.by != GROUPINGS[0] else ""}
+        _, by = self._limits[0]
+        return {"by": " ".join(by) if by != GROUPINGS[0] else ""}
 
     def choose(self, words: Mapping[str, str]) -> None:
         by = tuple(words.get("by", "").split())
@@ -332,6 +366,9 @@ class FailuresScreen(RowsScreen):
             self._group_table.focus()
         elif self.focused is self._referrers:
             self._page_table.focus()
+        elif self.wider:
+            self._limits.pop()
+            self._group_anew()
         else:
             super().leave()
 
@@ -341,6 +378,8 @@ class FailuresScreen(RowsScreen):
             self.console.go_to(Where.url, line.referrer.url if line is not None else "")
         elif self.focused is self._page_table and page is not None:
             self.console.go_to(Where.url, page.url)
+        elif self._group_table.door is not None and (group := self._groups.current) is not None:
+            self.again(group.key, ("origin",))
         else:
             self._page_table.focus()
 
@@ -358,10 +397,18 @@ class FailuresScreen(RowsScreen):
         self.app.push_screen(dialog, lambda by: self._group_by(tuple(str(by).split())) if by else None)
 
     def _group_by(self, by: tuple[str, ...]) -> None:
+        self._limits[-1] = self._limits[-1][0], by
+        self._group_anew()
+
+    def _limit(self) -> None:
+        within, by = self._limits[-1]
+        self._groups.group_by(by, within)
+        self._page_table.set_relation(pages_by((*by, *rows.alike(within))))
+
+    def _group_anew(self) -> None:
         self.awaited = None
         self.let_keys_go_on()
-        self._groups.group_by(by)
-        self._page_table.set_relation(pages_by(by))
+        self._limit()
         if self._groups.groups:
             self._show_groups()
         self.show_titles()

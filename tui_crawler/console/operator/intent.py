@@ -171,10 +171,10 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
 
 def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE) -> Confirmation:
     """Asks before the failed pages of a group are put back; `cost` says how long that takes."""
-    key = dict(group.key)
-    exits = (key["exit_code"],) if key.get("exit_code") else ()
-    origins = (key["origin"],) if key.get("origin") else ()
-    what = " of ".join(part for part in (*exits, *map(host_of, origins)))
+    exits, origins = (
+        tuple(value for one, value in group.key if one == name and value) for name in ("exit_code", "origin")
+    )
+    what = " of ".join(filter(None, (", ".join(exits), ", ".join(map(host_of, origins)))))
     hope = ""
     if group.recoverable < group.count:
         some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""

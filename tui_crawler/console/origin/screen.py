@@ -75,10 +75,12 @@ class OriginScreen(LaneScreen, TabScreen):
     }
     """The panes in the order of the line of tabs that is shown where there is one column only."""
 
-    def __init__(self, origin: str) -> None:
-        """`origin` is raw text as stored."""
+    def __init__(self, origin: str, pane: str = "") -> None:
+        """`origin` is raw text as stored; `pane` is the id of the one that has the focus first."""
         super().__init__()
         self._origin = origin
+        if pane:
+            self.AUTO_FOCUS = f"#{pane}"  # type: ignore[misc]  # of this one alone
         self._contract = PaneReading(lambda: queries.contract_of(origin))
         self._given = PaneReading(lambda: queries.top_ups_of(origin))
         self._history = PaneReading(lambda: queries.history_of(origin))
@@ -229,6 +231,10 @@ class OriginScreen(LaneScreen, TabScreen):
         view = self._view()
         origins, failed = ((view,), view.failed) if view is not None else ((), 0)
         return Situation(Where.origin, origins=origins, urls=tuple(filter(None, (self._url(),))), failed=failed)
+
+    @handles("view.failures")
+    def _go_to_failures(self) -> None:
+        self.console.go_to(Where.failures, (("origin", self._origin),))
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin))

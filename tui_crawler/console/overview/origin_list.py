@@ -154,4 +154,4 @@ class OriginList:
         indexes = ((self.table.cursor_index + step) % len(order) for step in steps)
         target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
         if target is not None:
-            self.table.move_cursor(index=target)
+            self.table.pick(target)

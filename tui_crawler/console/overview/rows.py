@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from math import log1p
 from typing import TYPE_CHECKING, Any
 
+from tui_crawler.console.action import Where
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.order import order_value
 from tui_crawler.console.table.cells import clip_host
-from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.console.urls.cells import bare_host, host_of, path_of, twin_of
 from tui_crawler.domain.history.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import dataclass, replace
@@ -159,6 +160,28 @@ def counts_down(view: OriginView, now: int) -> bool:
     return view.state not in _OVER and not view.paused and not view.in_flight_url and wait < CLOCK_MS
 
 
+_PAGES: Mapping[str, str] = {
+    "done": "state:done",
+    "blocked": "exit:blocked !exit:blocked_address",
+    "pending": "state:queued,retry,claimed",
+}
+"""The filter of the pages that an origin counts, by its column."""
+
+
+def opened_by(column: str, origin: str, origins: Container[str]) -> tuple[Where, object, *tuple[object, ...]]:
+    """Return the place of what a column counts of one of `origins`, else of the origin itself."""
+    match column:
+        case "fail":
+            return Where.failures, (("origin", origin),)
+        case "todo":
+            return Where.origin, origin, column
+        case _ if column in _PAGES:
+            named = origin if twin_of(origin) in origins else bare_host(origin)
+            return Where.urls, f"origin:{named} {_PAGES[column]}"
+        case _:
+            return Where.origin, origin
+
+
 def _of(column: str) -> Callable[[OriginLine], Any]:
     of = order_value(column)
     return lambda line: of(line.view)
@@ -171,9 +194,11 @@ OVERVIEW: Relation[OriginLine] = Relation(
         Column("state", "STATE", _state, 14, 0, min_width=11, value=lambda line: standing(line.view)),
         Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place",
                value=lambda line: line.view.origin),
-        Column("todo", "TODO", shown.number("", "faint"), 7, 4, "right", min_width=5, value=_of("todo")),
-        Column("done", "DONE", shown.number(), 8, 3, "right", min_width=6, value=_of("done")),
-        Column("fail", "FAIL", shown.number("error", "faint"), 5, 1, "right", value=lambda line: line.view.failed),
+        Column("todo", "TODO", shown.number("", "faint"), 7, 4, "right", min_width=5, value=_of("todo"),
+               opens="its todo list"),
+        Column("done", "DONE", shown.number(), 8, 3, "right", min_width=6, value=_of("done"), opens="pages done"),
+        Column("fail", "FAIL", shown.number("error", "faint"), 5, 1, "right", value=lambda line: line.view.failed,
+               opens="its failures"),
         Column("patience", "PAT", lambda _, line, __: patience_cell(line.view), 5, 2, value=_of("patience")),
         Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 6, "right", 6, value=_of("delay")),
         Column("next", "NEXT", lambda _, line, at: next_cell(line.view, at.now), 6, 5, "right", value=_of("next")),
@@ -185,8 +210,10 @@ OVERVIEW: Relation[OriginLine] = Relation(
                value=lambda line: max(filter(None, line.latency), default=None)),
         Column("took", "TOOK", shown.words(seconds, "", "faint"), 6, 9, "right",
                value=lambda line: line.view.last_response_ms if line.view.requests else None),
-        Column("blocked", "BLOCKED", shown.number("blocked", "faint"), 7, 10, "right", value=_of("blocked")),
-        Column("pending", "PENDING", shown.number("", "faint"), 9, 11, "right", min_width=7, value=_of("pending")),
+        Column("blocked", "BLOCKED", shown.number("blocked", "faint"), 7, 10, "right", value=_of("blocked"),
+               opens="blocked pages"),
+        Column("pending", "PENDING", shown.number("", "faint"), 9, 11, "right", min_width=7, value=_of("pending"),
+               opens="pending pages"),
         Column("bytes", "BYTES", shown.data_size(), 7, 12, "right", value=_of("bytes")),
         Column("why", "WHY", _why, None, 13, min_width=36, value=lambda line: line.view.state),
     ),

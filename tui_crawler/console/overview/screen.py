@@ -20,7 +20,7 @@ from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
-from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED
+from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED, opened_by
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
@@ -306,6 +306,13 @@ class OverviewScreen(LiveFilterScreen):
         targets = tuple(known[str(key)] for key in self._table.chosen if key in known)
         return Situation(Where.overview, origins=targets, failed=sum(view.failed for view in targets))
 
+    @handles("view.failures")
+    def _go_to_failures(self, now: Situation) -> None:
+        """Shows the failures of the marked origins, or of the one that was picked where it has any; else all."""
+        meant = self._table.mark_count or (self._table.picked and now.failed)
+        limit = tuple(("origin", view.origin) for view in now.origins) if meant else ()
+        self.console.go_to(Where.failures, *filter(None, (limit,)))
+
     @property
     def narrowed(self) -> bool:
         return self._list.wanted.narrows
@@ -439,13 +446,14 @@ class OverviewScreen(LiveFilterScreen):
             self._show_selected()
 
     def on_origin_strip_chosen(self, event: OriginStrip.Chosen) -> None:
-        self._table.move_cursor(key=event.origin)
+        self._table.pick(self._table.row_order.index(event.origin))
         self._table.focus()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """Opens an origin, or the URL of an event; of an action or an error all is told."""
+        """Opens an origin or what its cell counts, or the URL of an event; of an action or an error shows all."""
         if event.table is self._table:
-            self.console.go_to(Where.origin, str(event.key))
+            column = self._table.door.id if self._table.door is not None else ""
+            self.console.go_to(*opened_by(column, str(event.key), self.console.live_state.origins))
         elif words := self._events.words_of(event.key):
             self.console.tell("event", words)
         else:

@@ -213,6 +213,11 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Whether the screen itself leaves something out, beside the filters of its tables."""
         return False
 
+    @property
+    def wider(self) -> str:
+        """What `esc` shows where the screen is limited to a part, in words; empty: it leaves."""
+        return ""
+
     def crumbs(self) -> tuple[str, ...]:
         """Where one is; raw text."""
         return self.CRUMBS
@@ -336,8 +341,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         situation = self.console.situation(self)
         owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
         opens = not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
+        door = self.focused.door if isinstance(self.focused, CrawlTable) else None
+        others = {"nav.open": door.opens if door is not None else "", "nav.back": self.wider}
         return [
-            (action.id, key, label_of(action, situation))
+            (action.id, key, others.get(action.id) or label_of(action, situation))
             for action in footer_at(self.WHERE)
             if action.id not in self.HERE
             and (action.id != "nav.open" or opens)
@@ -509,7 +516,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Fits the first size; filters and orders are what they were when this view was shown last."""
         self._styled_by = self.app.theme
         self.fit(self.app.size)
-        if self.WHERE.remembered and (layout := self.console.memory.looks.get(self.WHERE.name)) is not None:
+        if self.place.remembered and (layout := self.console.memory.looks.get(self.WHERE.name)) is not None:
             self._restore(layout)
         if self.has_class("-narrow"):
             self.focus_main()

@@ -17,6 +17,11 @@ class ScreenPlace:
     values: tuple[object, ...] = ()
     came_from: tuple[str, ...] = ("Overview",)
 
+    @property
+    def remembered(self) -> bool:
+        """Whether filters and orders are there again the next time: not those of a list that is limited."""
+        return self.where.remembered and not self.values
+
 
 @dataclass(frozen=True, slots=True)
 class ScreenHistory:

@@ -290,7 +290,7 @@ class CrawlTable(SiftedTable):
         """The cursor stands on another key; None when there are no rows any more."""
 
     class RowSelected(TableMessage):
-        """A row was opened, by enter or a double click."""
+        """A row was opened, by enter, a double click, or a click on a cell that opens what it counts (`door`)."""
 
     @dataclass
     class HeaderSelected(TableMessage):
@@ -307,14 +307,10 @@ class CrawlTable(SiftedTable):
 
         bottom: bool = False
 
+    picked = False
+    """Whether the operator has moved the cursor: the row under it is meant then, and not only the first one."""
     marks_beyond: Callable[[], bool] = staticmethod(lambda: False)
     """Asked when all rows are to be marked: whether that was done by who has more rows than these."""
-
-    @property
-    def current_column(self) -> str | None:
-        """The id of the column `h` and `l` went to last, the leftmost if that has no room; None without columns."""
-        shown = self.visible_columns
-        return self._current_column if self._current_column in shown or not shown else shown[0]
 
     def clear_marks(self) -> None:
         """Take all marks away, also those of rows outside a window."""
@@ -335,27 +331,37 @@ class CrawlTable(SiftedTable):
         self.show_title()
         self.post_message(self.MarksChanged(self))
 
+    def pick(self, index: int) -> None:
+        """Put the cursor on a row as the operator wants it."""
+        self.picked = True
+        self.move_cursor(index=index)
+
     def action_move_rows(self, rows: int) -> None:
-        self.move_cursor(index=self.cursor_index + rows)
+        self.pick(self.cursor_index + rows)
 
     def action_move_pages(self, pages: float) -> None:
         step = max(1, int(self._body_height * abs(pages)))
-        self.move_cursor(index=self.cursor_index + (step if pages > 0 else -step))
+        self.pick(self.cursor_index + (step if pages > 0 else -step))
 
     def action_move_first(self) -> None:
-        self.move_cursor(index=0)
+        self.pick(0)
         self.post_message(self.EndWanted(self, bottom=False))
 
     def action_move_last(self) -> None:
-        self.move_cursor(index=self.row_count - 1)
+        self.pick(self.row_count - 1)
         self.post_message(self.EndWanted(self, bottom=True))
 
     def action_move_columns(self, columns: int) -> None:
         """Make the next visible column to the right the current one, to the left if negative."""
         if visible := self.visible_columns:
             here = visible.index(self._current_column) if self._current_column in visible else -columns
-            self._current_column = visible[min(max(here + columns, 0), len(visible) - 1)]
-            self._refresh_line(0)
+            self._go_to_column(visible[min(max(here + columns, 0), len(visible) - 1)])
+
+    def _go_to_column(self, column_id: str) -> None:
+        self._current_column = column_id
+        self._refresh_line(0)
+        self._refresh_index(self.cursor_index)
+        self.cursor_moved()
 
     def action_mark_toggle(self) -> None:
         """Mark the row under the cursor, or take its mark away, and go to the next row."""
@@ -392,8 +398,8 @@ class CrawlTable(SiftedTable):
             return
         event.stop()
         layout = self._painter.layout
+        column = layout.column_at(offset.x)
         if offset.y < self._header_lines:
-            column = layout.column_at(offset.x)
             if column is not None:
                 self.post_message(self.HeaderSelected(self, column_id=column.id))
             return
@@ -401,8 +407,10 @@ class CrawlTable(SiftedTable):
         index = round(self.scroll_y) + line
         if line >= self._body_height or index >= self.row_count:
             return
-        self.move_cursor(index=index)
+        self.pick(index)
+        if column is not None:
+            self._go_to_column(column.id)
         if offset.x < layout.gutter:
             self._toggle_mark(index)
-        elif event.chain == 2:
+        elif event.chain == 2 or self.door is not None:
             self.action_open_row()

@@ -20,6 +20,7 @@ from tui_crawler.text.safe_text import clip, fit, safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.table.columns import ColumnPlace, Layout
+    from tui_crawler.text.columns import AnyColumn
 
 Sort = tuple[str, bool]
 """The id of the column the rows are ordered by, and whether the order is descending."""
@@ -79,8 +80,9 @@ class TablePainter:
         self.palette = palette
         return self
 
-    def row(self, row: Row, *, cursor: bool, marked: bool) -> Strip:
-        """Return the line of `row`; the text is painted once per row value."""
+    def row(self, row: Row, *, cursor: bool, marked: bool, door: AnyColumn | None = None) -> Strip:
+        """Return the line of `row`; the text is painted once per row value. Under the cursor the cell of `door` stands
+        out."""
         kept = self._strips.get(row.key)
         if kept is None or kept[0] != row:
             kept = (row, self._paint(row))
@@ -90,7 +92,13 @@ class TablePainter:
         segments = self._gutter(cursor, marked) + kept[1]
         if cursor:
             segments = list(Segment.apply_style(segments, post_style=self.palette.cursor))
-        return Strip(segments, self.layout.width)
+        strip = Strip(segments, self.layout.width)
+        for place in (one for one in self.layout.places if one.column is door):
+            over, end = self.palette.cursor, place.x + place.width
+            sign = Strip([Segment(CURSOR, self.palette.gutter + over)])  # seen without colour, too
+            cell = strip.crop(place.x, end).apply_style(Style(reverse=not over.reverse))
+            strip = Strip.join([strip.crop(0, max(0, place.x - 1)), sign, cell, strip.crop(end)])
+        return strip
 
     def header(self, sort: Sort | None, current: str | None) -> Strip:
         """Return the header line, with an arrow in the column of `sort`."""

@@ -177,6 +177,19 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         layout = painter.layout if painter and painter.layout.width == width else self._arranged(width)
         return tuple(place.column.id for place in layout.places)
 
+    @property
+    def current_column(self) -> str | None:
+        """The id of the column `h` and `l` went to last, the leftmost if that has no room; None without columns."""
+        shown = self.visible_columns
+        return self._current_column if self._current_column in shown or not shown else shown[0]
+
+    @property
+    def door(self) -> AnyColumn | None:
+        """The current column where its cell under the cursor opens what it counts; None: enter opens the row."""
+        column = next((one for one in self.columns if one.id == self.current_column), None)
+        record = self.current
+        return column if column and column.opens and record is not None and column.value_of(record) else None
+
     def row(self, key: Hashable) -> Row | None:
         """Return the row of `key`, or None."""
         return self._rows.get(key)
@@ -310,7 +323,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             return painter.blank()
         row = self._rows.at(index)
         cursor = self._show_cursor and index == self._rows.cursor_index
-        return painter.row(row, cursor=cursor, marked=row.key in self._rows.marks)
+        door = self.door if cursor and self.has_focus else None
+        return painter.row(row, cursor=cursor, marked=row.key in self._rows.marks, door=door)
 
     def notify_style_update(self) -> None:
         """Look at the colours again: theme, focus or style sheet changed."""

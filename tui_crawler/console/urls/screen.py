@@ -46,9 +46,10 @@ class UrlsScreen(LiveFilterScreen):
     AUTO_FOCUS = "#urls"
     MARKS = "#urls"
 
-    def __init__(self) -> None:
+    def __init__(self, filter_text: str = "") -> None:
+        """It is limited at first to the pages that pass a filter (empty: it shows all)."""
         super().__init__()
-        self.filter_text = ""
+        self._begins_with, self.filter_text = filter_text, ""
         self._problem = ""
         self._unfiltered = PageListWindow()
         self._unfiltered_at: Hashable | None = None  # where the cursor was before the rows were filtered
@@ -64,6 +65,10 @@ class UrlsScreen(LiveFilterScreen):
         self.pages = PageList(self._table, self._unfiltered, *told, length=lambda: self.length, keep_marks=True)
         self._table.marks_beyond = self._marking.pressed
         yield Vertical(self._table, FactsPane(self._facts, "Page", id="url-info", still=True), id="body")
+
+    def on_mount(self) -> None:
+        if self._begins_with:
+            self._filter(self._begins_with)
 
     @property
     def keyset(self) -> PageListWindow:
@@ -181,6 +186,10 @@ class UrlsScreen(LiveFilterScreen):
 
     def clear_filter(self) -> None:
         self._filter("")
+
+    @property
+    def wider(self) -> str:
+        return "all URLs" if self.filter_text else ""
 
     def leave(self) -> None:
         if self.filter_text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import islice
@@ -94,17 +94,17 @@ _COUNTED = """SELECT g.first_id, g.last_exit_code, g.last_http_status, o.origin,
 FROM (SELECT {facts}, MIN(p.id) AS first_id, {message} AS message, MIN(p.last_crawled_at) AS first_at,
     MAX(p.last_crawled_at) AS last_at, p.last_crawled_at / {span_ms} AS span,
     COUNT(*) FILTER (WHERE p.last_crawled_at > ?) AS recent, COUNT(*) AS number
-    FROM (SELECT p.id, {facts}, p.last_crawled_at, p.last_attempt_id FROM page p WHERE p.failed = 1
+    FROM (SELECT p.id, {facts}, p.last_crawled_at, p.last_attempt_id FROM page p WHERE {where}
         ORDER BY p.id LIMIT ?) p {joined} GROUP BY {alike}) g
 JOIN page f ON f.id = g.first_id JOIN url u ON u.id = f.url_id JOIN origin o ON o.id = g.origin_id
 ORDER BY g.first_id"""
 """Failed pages, those alike counted together: columns as in `_COLUMNS`, of the first of them."""
-_ALONE = f"""SELECT *, last_crawled_at, last_crawled_at / {SPAN_MS}, CASE WHEN last_crawled_at > ? THEN 1 ELSE 0 END, 1
-FROM (SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?) f"""
+_ALONE = """SELECT *, last_crawled_at, last_crawled_at / {span_ms}, CASE WHEN last_crawled_at > ? THEN 1 ELSE 0 END, 1
+FROM (SELECT {columns} WHERE {where} ORDER BY p.id LIMIT ?) f"""
 """The same columns, each page alone."""
 
 GroupKey = Sequence[tuple[str, str]]
-"""What makes a group: names out of GROUPINGS, and values."""
+"""What makes a group: names out of GROUPINGS, and values; a name that comes several times has any of these values."""
 
 
 class _Failed(NamedTuple):
@@ -160,13 +160,14 @@ class _Group:
         self.origins.update(other.origins)
 
 
-def _counted(by: Sequence[str], sought: Sequence[str]) -> str:
-    if sought or "pattern" in by:
-        return _ALONE
-    says = "message" in by
+def _counted(names: Container[str], sought: Sequence[str], where: str) -> str:
+    if sought or "pattern" in names:
+        return _ALONE.format(columns=_COLUMNS, span_ms=SPAN_MS, where=where)
+    says = "message" in names
     return _COUNTED.format(
         facts=_FACTS,
         span_ms=SPAN_MS,
+        where=where,
         alike=f"{_FACTS}, span" + (", message" if says else ""),
         message="COALESCE(a.message, '')" if says else "''",
         joined="LEFT JOIN attempt a ON a.id = p.last_attempt_id" if says else "",
@@ -194,7 +195,7 @@ def _looked_through(
 ) -> Iterator[_Failed | None]:
     """Failed pages by age, in steps, at most `most`; None at the end of all. What an index knows is passed over."""
     judged = _judged(key)
-    where, values = _way([one for one in key if one not in judged])
+    where, values = _way([one for one in key if one[0] not in judged])
     text = f"SELECT {_COLUMNS} WHERE {where} AND {_BEFORE if newest_first else _AFTER} LIMIT ?"
     after_id = after_id or (_AFTER_ALL if newest_first else 0)
     step = _STEP if judged else size
@@ -210,29 +211,32 @@ def _looked_through(
 
 
 def _way(key: GroupKey) -> tuple[str, list[Any]]:
-    conditions, values = ["p.failed = 1"], []
-    for name, value in key:
-        if name in _INDEXED:
-            conditions.append(_INDEXED[name])
-            values.append(_code_number(value) if name == "exit_code" else value)
+    conditions, values = ["p.failed = 1"], list[Any]()
+    for name, condition in _INDEXED.items():
+        wanted = [_code_number(value) if name == "exit_code" else value for one, value in key if one == name]
+        if wanted:
+            conditions.append(condition if len(wanted) == 1 else _ANY_OF[name].format(", ".join("?" * len(wanted))))
+            values += wanted
     return " AND ".join(conditions), values
 
 
-def _judged(key: GroupKey) -> GroupKey:
-    """What no index serves and is judged here. One index serves an origin or an exit code, not both: by the two of them
-    a query might pass over any number of pages."""
+def _judged(key: GroupKey) -> Mapping[str, Sequence[str]]:
+    """What no index serves and is judged here: names and values. One index serves an origin or an exit code, not both:
+    by the two of them a query might pass over any number of pages."""
     served = {"origin"} if "origin" in dict(key) else _INDEXED.keys()
-    return [(name, value) for name, value in key if name not in served]
+    return {name: [value for one, value in key if one == name] for name, _ in key if name not in served}
 
 
 def _code_number(name: str) -> int | None:
     return int(name) if name.isdecimal() else getattr(ExitCode.__members__.get(name), "value", None)
 
 
-def _belongs(row: _Failed, judged: GroupKey) -> bool:
+def _belongs(row: _Failed, judged: Mapping[str, Sequence[str]]) -> bool:
     return all(
-        is_of_pattern(row.url, row.origin, value) if name == "pattern" else _MAKERS[name](row) == value
-        for name, value in judged
+        any(is_of_pattern(row.url, row.origin, value) for value in values)
+        if name == "pattern"
+        else _MAKERS[name](row) in values
+        for name, values in judged.items()
     )
 
 
@@ -245,6 +249,10 @@ def _holds(row: _Failed, sought: Sequence[str]) -> bool:
 
 
 _INDEXED = {"exit_code": "p.last_exit_code = ?", "origin": OF_ORIGIN}
+_ANY_OF = {
+    "exit_code": "p.last_exit_code IN ({})",
+    "origin": "p.origin_id IN (SELECT id FROM origin WHERE origin IN ({}))",
+}
 _MAKERS: Mapping[str, Callable[[_Failed], str]] = {
     "exit_code": lambda row: exit_name(row.exit_code),
     "origin": attrgetter("origin"),
@@ -263,19 +271,26 @@ class FailureReports(SubjectReports):
         limit: int | None = 200_000,
         now: int | None = None,
         sought: Sequence[str] = (),
+        within: GroupKey = (),
     ) -> FailureCount:
         """Failed pages in groups, the largest first. `by` names what makes a group, out of GROUPINGS; `limit` bounds
         how many pages are looked at (None: all); `now` (epoch ms) ends the trend; the pages of each group that hold all
-        texts `sought` (casefolded) in URL or message are counted beside. Raises ValueError for an unknown name."""
-        unknown = [name for name in by if name not in GROUPINGS]
+        texts `sought` (casefolded) in URL or message are counted in addition. Only pages `within` a group are counted;
+        it is part of the key of each group. Raises ValueError for an unknown name."""
+        names = {*by, *dict(within)}
+        unknown = sorted(names - {*GROUPINGS})
         if unknown:
             raise ValueError(f"cannot group by {', '.join(unknown)} (known: {', '.join(GROUPINGS)})")
-        makers = [_MAKERS[name] for name in by]
+        makers, judged = [_MAKERS[name] for name in by], _judged(within)
+        where, values = _way([one for one in within if one[0] not in judged])
         groups: dict[tuple[str, ...], _Group] = {}
         at, looked_at = self._now() if now is None else now, 0
-        alike = self._reader.stream(_counted(by, sought), (at - SPAN_MS, EVERY if limit is None else limit))
+        most = EVERY if limit is None else limit
+        alike = self._reader.stream(_counted(names, sought, where), (at - SPAN_MS, *values, most))
         for row in map(_Failed._make, alike):
             looked_at += row.number
+            if judged and not _belongs(row, judged):
+                continue
             key = tuple(make(row) for make in makers)
             group = groups.get(key)
             if group is None:
@@ -285,8 +300,11 @@ class FailureReports(SubjectReports):
         if "pattern" in by:
             _gather_titles(groups, by.index("pattern"))
         largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
-        failed = self._reader.number("SELECT COALESCE(SUM(failed), 0) FROM origin")
-        found = tuple(group.view(tuple(zip(by, key, strict=True))) for key, group in largest)
+        failed = looked_at
+        if not within or looked_at >= most:
+            failed = self._reader.number("SELECT COALESCE(SUM(failed), 0) FROM origin")
+        rest = tuple(one for one in within if one[0] not in by)
+        found = tuple(group.view((*zip(by, key, strict=True), *rest)) for key, group in largest)
         return FailureCount(found, looked_at, failed)
 
     def failure_pages(
