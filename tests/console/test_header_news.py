@@ -21,7 +21,7 @@ async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -
         assert "crawler died at 10:32: start a console, or run" in text
         assert "00:01:00" in text.splitlines()[0], "its clock stands"
         assert "○ idle" in text
-        for alive in ("crawling", "waiting", "ready"):
+        for alive in ("crawling", "ready"):
             assert alive not in text
         reports.commit(replace(reports.rows[WWW], todo=3))  # a rule was applied
         await held.settle(3, move_ms=500)
