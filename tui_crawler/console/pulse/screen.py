@@ -20,12 +20,7 @@ from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
 from tui_crawler.console.pulse.wall import wall_lines, wall_of
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
-<<<<<<< HEAD
-from tui_crawler.console.screen.base import ConsoleScreen
-=======
-from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen, title
->>>>>>> main
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
