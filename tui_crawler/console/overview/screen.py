@@ -122,7 +122,7 @@ class OverviewScreen(LiveFilterScreen):
         self._nameless_run = self._covered_run = 0
 
     def body(self) -> Iterable[Widget]:
-        self._table = CrawlTable(OVERVIEW, placeholder=READING, id="origins", classes="pane")
+        self._table = CrawlTable(OVERVIEW, placeholder=READING, holds_still=True, id="origins", classes="pane")
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
         self._actions = PaneReading(recent_actions)
@@ -244,7 +244,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        if self._list.fit(narrow=self.has_class("-narrow")):
+        if self._list.fit(size.width):
             self._order()
 
     def _order(self, *, anew: bool = False) -> None:
@@ -371,7 +371,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
-        self._list.fit(narrow=self.has_class("-narrow"))
+        self._list.fit(self.size.width)
         self._show_sort()
         self._order(anew=True)
         self.show_titles()
