@@ -33,16 +33,16 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
     async with stage((120, 40)) as held:
         await open_timeline(held)
         text = held.text()
-        assert "Politeness · api.example.org · kept 673 of 673 · least 2.0s of 2.0s promised" in text
-        assert "✗" in next(line for line in text.split("\n") if "asked" in line)
-        held.sees("span 1h · follow ●", "Overview › Politeness")
+        assert "Politeness · api.example.org · kept 673 of 673 · min gap 2.0s, required 2.0s" in text
+        assert "✗" in next(line for line in text.split("\n") if "requests" in line)
+        held.sees("run 42m · follow ●", "log scale", "Overview › Politeness")
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
         await held.press("w", "h", rounds=2)
         lane_here = held.app.screen.query_one("#lane", LanePane)
         assert lane_here.has_focus and lane_here.cursor is not None
         assert "Politeness · kept 673 of 673" in held.text()
-        assert " asked · " in str(lane_here.border_subtitle)
+        assert " requests · " in str(lane_here.border_subtitle)
         await held.press("w", rounds=2)
         assert "Overview › api.example.org › Politeness" in held.text()
 
@@ -51,9 +51,9 @@ async def test_a_young_run_is_seen_in_a_span_as_short_as_it_is_old() -> None:
     reports = FakeReports(newest_run=replace(run_view(), started_at=NOW - 90 * SECOND))
     async with stage((80, 24), reports=reports) as held:
         await open_timeline(held)
-        assert "span 5m · follow ●" in held.text()
+        assert "run 2m · follow ●" in held.text()
         await held.press("+", rounds=1)
-        assert "span 15m" in held.text(), "until another one is chosen"
+        assert "span 5m" in held.text(), "until another one is chosen"
 
 
 async def test_a_lane_alone_has_all_the_room_and_at_80_columns_no_words_are_cut() -> None:
@@ -67,7 +67,7 @@ async def test_a_lane_alone_has_all_the_room_and_at_80_columns_no_words_are_cut(
         await held.settle(2)
         screen.action_move_to(screen.lane.timeline.span.cell(LIMITED) if screen.lane.timeline else 0)
         await held.settle(1)
-        held.sees("kept 673 of 673 · least 2.0s of 2.0s promised", "delay 2.0s → 3m00s: Retry-After")
+        held.sees("kept 673 of 673 · min gap 2.0s, required 2.0s", "delay 2.0s → 3m00s: Retry-After")
 
 
 async def test_where_there_is_one_column_the_lane_is_a_tab() -> None:
@@ -85,9 +85,9 @@ async def test_the_cursor_says_what_was_and_why() -> None:
     async with stage((120, 40)) as held:
         screen = await open_timeline(held)
         shown = next(iter(screen.query(LanePane))).timeline
-        screen.action_move_to(shown.span.cell(LIMITED + 30 * SECOND))
+        screen.action_move_to(shown.span.cell(LIMITED + MINUTE))
         await held.settle(1)
-        held.sees("0 asked · delay 3m00s · Retry-After", "patience 5 · ◷ waiting", "follow ○")
+        held.sees("0 requests · delay 3m00s · Retry-After", "patience 5 · ◷ waiting", "follow ○")
         await held.press(".", rounds=1)
         assert "follow ●" in held.text()
 
@@ -164,13 +164,13 @@ def test_a_lane_in_text() -> None:
         (LaneMark(1, LaneEvent.slower, 1_000, 4_000, "default"), "delay 1.0s → 4.0s"),
         (LaneMark(1, LaneEvent.slower, 1, 2_000, "\x1b[2J"), "delay 1ms → 2.0s: \\x1b[2J"),
         (LaneMark(1, LaneEvent.impatient, 5, 4, "request_timeout"), "patience 5 → 4: request_timeout"),
-        (LaneMark(1, LaneEvent.takeover), "another worker went on"),
+        (LaneMark(1, LaneEvent.takeover), "another worker took over"),
         (LaneMark(1, LaneEvent.next_run, 1, 2), "run 2"),
         (LaneMark(1, LaneEvent.pause_begun), "paused"),
         (LaneMark(1, LaneEvent.pause_over), "resumed"),
         (LaneMark(1, LaneEvent.origin_over, reason="patience"), "out of patience"),
-        (LaneMark(1, LaneEvent.broken_promise, 1_000, 400), "gap 400ms, 1.0s promised"),
-        (LaneMark(1, LaneEvent.broken_promise, 1_000, -40), "overlap of 40ms, 1.0s promised"),
+        (LaneMark(1, LaneEvent.broken_promise, 1_000, 400), "gap 400ms, required 1.0s"),
+        (LaneMark(1, LaneEvent.broken_promise, 1_000, -40), "overlap of 40ms, required 1.0s"),
     ],
 )
 def test_what_happened_in_words(mark: LaneMark, words: str) -> None:

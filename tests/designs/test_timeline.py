@@ -82,8 +82,8 @@ def test_the_command_line_says_it_in_text_and_for_programs(lived: Lived) -> None
     assert (said.status, said.err) == (0, "")
     assert lines[0].startswith(f"✓ {site.origin}")
     assert any(line.endswith("Retry-After") and "→ 1m30s" in line for line in lines)
-    assert {line[4:12].strip() for line in lines if line.startswith("    ")} >= {"asked", "patience", "state"}
-    asked = next(line for line in lines if line.startswith("    asked"))
+    assert {line[4:12].strip() for line in lines if line.startswith("    ")} >= {"requests", "patience", "state"}
+    asked = next(line for line in lines if line.startswith("    requests"))
     assert set(asked[13:]) >= {"╷", "✗", "⚠"}
     assert "‖" in next(line for line in lines if line.startswith("    state"))
     (origin,) = crawl.ask("audit", "--verbose", "--json").json["origins"]

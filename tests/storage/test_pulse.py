@@ -79,15 +79,39 @@ async def test_kept_counts_and_the_log_say_the_same(database_path):
     assert_pulse(lambda text: rows_of(database_path, text))
 
 
-async def test_gauges_are_kept_once_a_minute_and_for_the_hour(database_path):
+async def test_gauges_are_kept_once_a_minute_and_more_often_while_a_process_is_young(database_path):
     await crawl(database_path)
     with closing(Reports(database_path)) as reports:
         minutes = reports.pulse(PulseOf(), over(MINUTE_MS, 4)).gauges
+        fine = reports.pulse(PulseOf(), over(5_000, 12)).gauges
         (hour,) = reports.pulse(PulseOf(), over(HOUR_MS, 1)).gauges
-    assert all(isinstance(one, Gauges) for one in minutes)
-    assert next(one and (one.todo, one.pending) for one in minutes) == (5, 11)
+    assert all(isinstance(one, Gauges) for one in (*minutes, *fine))
+    assert [one and (one.todo, one.pending) for one in minutes][:2] == [(3, 10), (0, 8)]
+    assert [one and (one.todo, one.pending) for one in fine][::4] == [(5, 11), (4, 10), (3, 10)]
     assert hour is not None and (hour.crawling, hour.waiting, hour.paused) == (0, 2, 0)
-    assert len(rows_of(database_path, "SELECT * FROM gauge")) == 5
+    kept = "SELECT length, COUNT(*) FROM gauge GROUP BY 1 ORDER BY 1"
+    assert rows_of(database_path, kept) == [(5_000, 12), (MINUTE_MS, 4), (HOUR_MS, 1)]
+
+
+async def test_the_run_before_is_read_step_by_step_as_long_after_its_start(database_path):
+    await crawl(database_path)
+    begins, before = START + 10 * MINUTE_MS, START - 7 * MINUTE_MS
+    with closing(sqlite3.connect(database_path)) as database, database:
+        database.execute("UPDATE run SET started_at = ?", (begins,))
+        database.execute(
+            "INSERT INTO run (id, job_id, started_at, finished_at) VALUES (-1, 1, ?, ?)", (before, before + 90_000)
+        )
+        database.execute(
+            "INSERT INTO pulse (length, at, session_id, job_id, attempts, cells) VALUES (60000, ?, 1, 1, 7, x'')",
+            (before + MINUTE_MS,),
+        )
+    with closing(Reports(database_path)) as reports:
+        seen = reports.pulse(PulseOf(), TimeSpan(begins, begins + 5 * MINUTE_MS, 5))
+        later = reports.pulse(PulseOf(), TimeSpan(begins + MINUTE_MS, begins + 6 * MINUTE_MS, 5))
+    earlier = seen.earlier
+    assert earlier is not None and later.earlier is None
+    assert (earlier.run_id, earlier.begins_at, earlier.ends_at) == (-1, before, before + 90_000)
+    assert [one and one.attempts for one in earlier.counts] == [None, 7, None, None, None]
 
 
 async def test_what_happened_is_marked(database_path):
@@ -169,7 +193,7 @@ def test_no_query_reads_a_table_through(database_path):
             )
 
 
-_SMALL = {"place", "chosen", "session", "CONSTANT", "2"}
+_SMALL = {"place", "chosen", "session", "run", "CONSTANT", "2"}
 
 
 async def test_an_older_database_is_counted_by_its_log(database_path):

@@ -17,6 +17,7 @@ from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     SPANS_MS,
+    STEPS_MS,
     LatencyPhase,
     Pulse,
     PulseCount,
@@ -38,24 +39,25 @@ def declare(commands: CommandSet) -> None:
         "pulse",
         "show pages, bytes, latency and failures over time",
         execute,
-        "Charts of the span that ends now: pages and bytes a second, latency (p50 and p95), failures a minute by "
-        "group, and of the whole crawl origins by state, pages that wait, how late the event loop was and the longest "
-        "commit. With --json one row a step; of latency each phase is told.",
+        "Charts of the newest run, or of the span that ends with it: pages and bytes per second, latency (p50 and "
+        "p95), failed attempts by group, and for the whole crawl origins by state, pending pages, event loop lag and "
+        "the longest commit. With --json one row per step, with the latency of each phase.",
         examples=("pulse --span 15m", "pulse --origin https://example.org --span 1d --json | jq '.rows[].pages'"),
     )
     whose = parser.add_mutually_exclusive_group()
     for scope in (PulseScope.origin, PulseScope.job, PulseScope.worker):
         whose.add_argument(f"--{scope.name}", metavar="NAME", help=f"of this {scope.name} alone")
-    span = "so long, 1m to 30d (default: 1h)"
-    parser.add_argument("--span", type=duration, default=HOUR_MS, metavar="TIME", help=span)
+    span = "show the last 1m to 30d (default: the newest run)"
+    parser.add_argument("--span", type=duration, metavar="TIME", help=span)
     add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.console.pulse.rows import Charts
+    from tui_crawler.domain.history.idle_reason import end_of_run
 
-    span: int = arguments.span
-    if not SPANS_MS[0] <= span <= SPANS_MS[-1]:
+    span: int | None = arguments.span
+    if span is not None and not SPANS_MS[0] <= span <= SPANS_MS[-1]:
         raise UsageProblem("--span: from 1m to 30d")
     named = {scope: getattr(arguments, scope.name, None) for scope in PulseScope if scope is not PulseScope.crawl}
     of = next((PulseOf(scope, name) for scope, name in named.items() if name), PulseOf())
@@ -65,8 +67,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             of = PulseOf(of.scope, known_origin(of.name, reports))
         elif of.scope is PulseScope.job:
             known_jobs([of.name], reports)
-        pulse, totals = reports.pulse(of, pulse_span(of, span, now)), reports.totals()
-    charts = Charts(pulse, now)
+        run = reports.run()
+        end = now if run is None else end_of_run(run, now)
+        age = HOUR_MS if run is None else max(STEPS_MS[0], end - run.started_at)
+        pulse, totals = reports.pulse(of, pulse_span(of, span or age, end)), reports.totals()
+    charts = Charts(pulse, end)
     charts.tell({"todo": totals.todo, "pending": totals.pending})
     document = _document(pulse, charts) if arguments.json else {}
     return printer.answer(arguments.json, document, _lines(charts))
@@ -80,7 +85,11 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
             for phase in LatencyPhase
         }
         gauges = pulse.gauges[place]
-        rates = {"pages_per_s": charts.pages[place], "bytes_per_s": charts.bytes[place], "latency_ms": latency}
+        rates = {
+            "pages_per_s": charts.rates.pages[place],
+            "bytes_per_s": charts.rates.bytes[place],
+            "latency_ms": latency,
+        }
         ends = {"exit_codes": count.names() if count else {}, "gauges": asdict(gauges) if gauges else None}
         counts = picked(count or PulseCount(), "attempts pages failed bytes")
         rows.append({"at": pulse.span.at(place)} | counts | rates | ends)
@@ -90,19 +99,19 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
 
 
 def _lines(charts: Charts) -> Iterator[str]:
-    from tui_crawler.console.pulse.rows import drawn, legend_of, mark_words, title_of
+    from tui_crawler.console.pulse.rows import drawn, mark_words, nothing_of, says_of, title_of
     from tui_crawler.text.charts import dots_of
 
     pulse, zone = charts.pulse, local_zone()
     width = min(terminal_width() or _WIDTH, _LARGEST)
     dots = dots_of(os.environ, (sys.stdout.encoding or "").lower().startswith("utf"))
     sampled = ", from a sample of its attempts" if pulse.sampled else ""
-    yield safe(f"{title_of(pulse)}: {charts.reading(charts.last, zone)}{sampled}")
+    yield safe(f"{title_of(pulse)}: {charts.reading(None, zone)}{sampled}")
     for one in charts.all:
         yield ""
-        named = "".join(text for text, _ in legend_of(one, dots))
-        yield safe(f"{one.name}: {one.says(charts.last)}{named and f'   {named}'}")
-        for line in drawn(charts, one, width, _HEIGHT, dots, zone, None):
+        says = "".join(text for text, _ in says_of(one, dots, None)) if one.known else nothing_of(charts, one)
+        yield safe(f"{one.name}: {says}")
+        for line in drawn(charts, one, width, _HEIGHT, dots, zone, None) if one.known else ():
             yield safe("".join(text for text, _ in line).rstrip())
     yield from [""] * bool(pulse.marks)
     yield from (safe(mark_words(mark, zone)) for mark in pulse.marks)

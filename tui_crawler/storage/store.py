@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, TypeVarTuple
 
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
-from tui_crawler.domain.history.pulse import MINUTE_MS
+from tui_crawler.domain.history.pulse import FINE_MS, MINUTE_MS, YOUNG_MS
 from tui_crawler.domain.records.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
 from tui_crawler.domain.records.command import (
     ActionResult,
@@ -276,7 +276,7 @@ class SqliteStore:
         self._purges = False  # there may be something to purge
         self._marks: dict[str, tuple[int, str]] = {}
         self._marking = False
-        self._measured = 0  # the minute (epoch) whose gauges are kept
+        self._measured, self._opened_at = 0, self._settings.now()  # the step (since the epoch) whose gauges are kept
         self.waiting = asyncio.Event()
         """Set when documents may have come that wait for validators and data rules."""
 
@@ -450,13 +450,14 @@ class SqliteStore:
             await self.writer.read(Transaction.notify)
 
     async def heartbeat(self) -> bool:
-        """Once a minute it keeps what the writer has measured, too, for which it looks at all origins."""
-        minute = self._settings.now() // MINUTE_MS
+        """Once a minute, more often at first, keep what the writer has measured, for which all origins are read."""
+        now = self._settings.now()
+        length = FINE_MS if now - self._opened_at < YOUNG_MS else MINUTE_MS
         renewed = await self._beat(brief=True)
-        if renewed and minute != self._measured:
-            self._measured = minute
+        if renewed and now // length != self._measured:
+            self._measured = now // length
             load = self.writer.load.take()
-            await self._steps.write(lambda work, claim: measure(work, claim, *load))
+            await self._steps.write(lambda work, claim: measure(work, claim, length, *load))
         return renewed
 
     async def _beat(self, *, brief: bool = False) -> bool:

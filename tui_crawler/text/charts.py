@@ -30,11 +30,12 @@ class Dots(Enum):
 
 
 class Form(Enum):
-    """How a series is drawn: filled from zero up, as a line, or as a layer on those before it."""
+    """How a series is drawn: filled from zero up, as a line, as a layer on those before it, or as dashes on top."""
 
     area = 1
     line = 2
     layer = 3
+    dashes = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ def plot(
     layers = [one for one in series if one.form is Form.layer]
     cells = _stack(layers, width, height, dots, top) if layers else [[(" ", "")] * width for _ in range(height)]
     for one in series:
-        if one.form is not Form.layer:
+        if one.form is Form.dashes:
+            _dash(cells, one, dots, top)
+        elif one.form is not Form.layer:
             _draw(cells, one, dots, top)
     if cursor is not None:
         at = _place(cursor, width)
@@ -160,14 +163,18 @@ def beside(width: int, marks: Iterable[Mark]) -> list[Piece]:
     return [piece for piece in line if piece[0]]
 
 
-def legend(series: Iterable[Series], dots: Dots) -> list[Piece]:
-    """Return the names of the series, each with what it is drawn with."""
+def legend(series: Sequence[Series], dots: Dots, says: Sequence[str] = ()) -> list[Piece]:
+    """Return the names of the series, each with what it is drawn with, and what it `says` (empty: leave it out)."""
     pieces, at = list[Piece](), 0
-    for one in series:
+    for place, one in enumerate(series):
         layer = one.form is Form.layer
-        sample = _FILLS[dots is Dots.ascii][at % _FILL_COUNT] if layer else _character(dots, _SAMPLES[dots][one.form])
+        fill = _FILLS[dots is Dots.ascii][at % _FILL_COUNT]
+        line = _DASHES[dots] if one.form is Form.dashes else _character(dots, _SAMPLES[dots].get(one.form, 0))
         at += layer
-        pieces += [("  ", "")] * bool(pieces) + [(f"{sample} ", one.role), (safe(one.name), "muted")]
+        if not says or says[place]:
+            words = " ".join(filter(None, (one.name, *says[place : place + 1])))
+            gap = [("  ", "")] * bool(pieces)
+            pieces += [*gap, (f"{fill if layer else line} ", one.role), (safe(words), "muted")]
     return pieces
 
 
@@ -202,6 +209,7 @@ _FILL_COUNT = 6
 _BRAILLE = (0x40, 0x04, 0x02, 0x01, 0x80, 0x20, 0x10, 0x08)
 """What the dots of a cell add to U+2800: those of the left half from below, then those of the right half."""
 _IN_BRAILLE = [chr(0x2800 + sum(dot for bit, dot in enumerate(_BRAILLE) if cell >> bit & 1)) for cell in range(256)]
+_DASHES = {Dots.braille: "╌", Dots.blocks: "≈", Dots.ascii: "~"}
 _BELOW = {Dots.blocks: " ▁▂▃▄▅▆▇█", Dots.ascii: " .:|#"}
 """Cells filled from below, by how many of their dots."""
 _SAMPLES = {
@@ -233,6 +241,14 @@ def _draw(cells: list[list[Piece]], series: Series, dots: Dots, top: float) -> N
         for at, mask in enumerate(masked):
             if mask:
                 line[at] = (_over(line[at][0], _character(dots, mask)), series.role)
+
+
+def _dash(cells: list[list[Piece]], series: Series, dots: Dots, top: float) -> None:
+    """A character in each column; what is below it is not seen there, so that it differs without colours, too."""
+    height = len(cells)
+    for at, value in enumerate(spread(series.values, len(cells[0]))):
+        if value is not None:
+            cells[height - max(1, _level(value, top, height, whole=True))][at] = (_DASHES[dots], series.role)
 
 
 def _over(below: str, above: str) -> str:

@@ -1,19 +1,19 @@
-"""A timeline drawn with characters, for console and command line: the delay that was promised over the gaps that were
-kept, below them what was asked, the patience, and what the origin crawler did. Pure."""
+"""A timeline drawn with characters, for console and command line: the required delay and the gaps that were kept, below
+them the requests, the patience, and what the origin crawler did. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from itertools import groupby
-from math import sqrt
+from math import expm1, log1p
 
 from tui_crawler.domain.history.idle_reason import delay_words
 from tui_crawler.domain.history.timeline import LaneCell, LaneEvent, LaneMark, LanePhase, Timeline
 from tui_crawler.domain.records.exit_code import Group
 from tui_crawler.domain.records.status_words import finish_words
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, legend, round_top
-from tui_crawler.text.format import clock, count, date_time, phase
+from tui_crawler.text.format import clock, count, date_time, phase, plural
 from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.standing import end_mark
@@ -41,20 +41,22 @@ _EVENTS: Mapping[LaneEvent, tuple[str, str]] = {
     LaneEvent.broken_promise: ("✗", "error"),
 }
 _SERIES = (
-    Series("promised", (), "accent"),
-    Series("kept", (), "ok", Form.line),
-    Series("broken", (), "error", Form.line),
+    Series("required delay", (), "accent"),
+    Series("gap", (), "ok", Form.line),
+    Series("too short", (), "error", Form.line),
 )
 _LONG_MS = 72_000_000
+_NEAR_MS = 500
+"""Below this the scale is nearly linear."""
 _CHART = 3  # lines, its axis among them
 _LONGEST = 60  # characters of what the database says
 _TELLING = (LaneEvent.broken_promise, LaneEvent.slower, LaneEvent.pause_begun, LaneEvent.takeover, LaneEvent.next_run)
 
 
 def kept_words(timeline: Timeline) -> str:
-    """How the promises were kept: `kept 467 of 467 · least 2.0s of 2.0s promised`."""
+    """How the delays were kept: `kept 467 of 467 · min gap 2.0s, required 2.0s`."""
     audit = timeline.audit
-    gap = f" · least {phase(audit.min_gap_ms)} of {phase(audit.promised_ms)} promised"
+    gap = f" · min gap {phase(audit.min_gap_ms)}, required {phase(audit.promised_ms)}"
     return f"kept {count(timeline.kept)} of {count(audit.requests)}{gap * (audit.min_gap_ms is not None)}"
 
 
@@ -76,15 +78,15 @@ def mark_words(mark: LaneMark) -> str:
             return safe(finish_words(mark.reason), _LONGEST)
         case LaneEvent.broken_promise:
             over = f"overlap of {phase(-mark.after)}" if mark.after < 0 else f"gap {phase(mark.after)}"
-            return f"{over}, {phase(mark.before)} promised"
+            return f"{over}, required {phase(mark.before)}"
 
 
 def cell_words(timeline: Timeline, at: int, zone: tzinfo = UTC) -> str:
     """What one cell says, with what happened in it: for the cursor."""
     span, cell = timeline.span, timeline.cells[at]
-    parts = [f"{clock(span.at(at), zone)} to {clock(span.at(at + 1), zone)}", f"{count(cell.requests)} asked"]
+    parts = [f"{clock(span.at(at), zone)} to {clock(span.at(at + 1), zone)}", plural(cell.requests, "request")]
     if cell.kept_ms is not None:
-        parts.append(f"gap {phase(cell.kept_ms)} of {phase(cell.promised_ms)} promised")
+        parts.append(f"gap {phase(cell.kept_ms)}, required {phase(cell.promised_ms)}")
     elif cell.delay_ms is not None:
         parts.append(f"delay {phase(cell.delay_ms)}")
     if why := safe(delay_words(cell.delay_reason), _LONGEST):
@@ -102,7 +104,7 @@ def lane(
     first, then with more room the gaps as a chart, the patience, and the times."""
     cells, width = timeline.cells, len(timeline.cells)
     states = ((_PHASES[cell.phase].glyph, _PHASES[cell.phase].role) for cell in cells)
-    lines = [_line("asked", map(_asked, cells), cursor), _line("state", states, cursor)]
+    lines = [_line("requests", map(_asked, cells), cursor), _line("state", states, cursor)]
     if height - len(lines) > _CHART:
         lines.insert(1, _line("patience", _patience(cells), cursor))
     if height - len(lines) > _CHART:
@@ -114,23 +116,34 @@ def lane(
 
 
 def lane_legend(dots: Dots) -> list[Piece]:
-    """What a lane is drawn with: promised, kept, broken."""
-    return [(in_ascii(text) if dots is Dots.ascii else text, role) for text, role in legend(_SERIES, dots)]
+    """What the chart of a lane is drawn with, and its scale."""
+    pieces = [("log scale  ", "muted"), *legend(_SERIES, dots)]
+    return [(in_ascii(text) if dots is Dots.ascii else text, role) for text, role in pieces]
 
 
 def _gaps(timeline: Timeline, height: int, dots: Dots, cursor: int | None) -> list[list[Piece]]:
-    """Promised and kept, as roots: a wait of minutes leaves room for the seconds beside it."""
+    """Delays and gaps on a logarithmic scale: a wait of minutes leaves room for the seconds next to it."""
     cells, width = timeline.cells, len(timeline.cells)
     broken = [cell.kept_ms if cell.broken else None for cell in cells]
     values = [cell.delay_ms for cell in cells], [cell.kept_ms for cell in cells], broken
     series = [
-        Series(one.name, tuple(None if value is None else sqrt(max(value, 0)) for value in of), one.role, one.form)
+        Series(one.name, tuple(None if value is None else _height(value) for value in of), one.role, one.form)
         for one, of in zip(_SERIES, values, strict=True)
     ]
     return chart(
-        series, width + LABEL, height, dots=dots, top=sqrt(round_top(1.2 * timeline.longest_ms)), times=False,
-        scale=lambda root: phase(root**2).rjust(LABEL - 1), cursor=None if cursor is None else (cursor + 0.5) / width,
-    )  # fmt: skip
+        series,
+        width + LABEL,
+        height,
+        dots=dots,
+        top=_height(round_top(1.2 * timeline.longest_ms)),
+        times=False,
+        scale=lambda at: phase(_NEAR_MS * expm1(at)).rjust(LABEL - 1),
+        cursor=None if cursor is None else (cursor + 0.5) / width,
+    )
+
+
+def _height(ms: float) -> float:
+    return log1p(max(ms, 0) / _NEAR_MS)
 
 
 def _line(label: str, cells: Iterable[tuple[str, str]], cursor: int | None) -> list[Piece]:

@@ -31,10 +31,10 @@ def write_subtitle(widget: Widget, text: str) -> None:
 
 
 def write_pieces(widget: Widget, pieces: Sequence[Piece]) -> None:
-    """The same of pieces with roles, in their colours."""
-    held, words = widget._border_subtitle, [(safe(text), f"$role-{role}" if role else "") for text, role in pieces]
-    if "".join(text for text, _ in words) != (held.plain if held is not None else ""):
-        widget.border_subtitle = Content.assemble(*words)
+    """Writes a title of pieces with roles, in their colours."""
+    words = [(safe(text), f"$role-{role}" if role else "") for text, role in pieces]
+    if "".join(text for text, _ in words) != title_of(widget):
+        widget.border_title = Content.assemble(*words)
 
 
 def title_of(widget: Widget) -> str:

@@ -150,13 +150,17 @@ class HeaderState:
     attached: bool = False
 
 
-def counted_now(state: HeaderState) -> Mapping[str, int]:
-    """Return pages that wait and origins by state, for what is shown below the header; empty before they were read."""
+def counted_now(state: HeaderState) -> Mapping[str, float]:
+    """Return pages that wait, origins by state and, while a run is live, rates, for what is shown below the header;
+    empty before they were read."""
     totals, tally = state.totals, state.tally
     if totals is None:
         return {}
     counts = {"todo": totals.todo, "pending": totals.pending, Standing.waiting.value: tally.get(Standing.waiting, 0)}
-    return {**dict.fromkeys(Standing, 0), **tally, **counts}
+    live = state.run is not None and state.run.live
+    rates = {"pages_per_s": state.requests_per_s, "bytes_per_s": state.bytes_per_s} if live else {}
+    known = {name: number for name, number in rates.items() if number is not None}
+    return {**dict.fromkeys(Standing, 0), **tally, **counts, **known}
 
 
 def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:

@@ -66,7 +66,7 @@ class Lines(ScrollView):
         self._source = tuple(lines)
         self._width = -1
 
-    def count(self, counts: Mapping[str, int]) -> None:
+    def count(self, counts: Mapping[str, float]) -> None:
         """Shows what the header counts now, where it shows any of that."""
 
     @property

@@ -6,22 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.events import MouseDown
+from textual.events import MouseDown, Resize
 from textual.geometry import Size
 from textual.message import Message
 
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.border import write_pieces
 from tui_crawler.console.panes.line import Line
-from tui_crawler.console.pulse.rows import Chart, Charts, drawn, legend_of, title_of
-from tui_crawler.console.screen.base import title
+from tui_crawler.console.panes.zoom import zoom_words
+from tui_crawler.console.pulse.rows import Chart, Charts, drawn, nothing_of, says_of, title_of
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS
 from tui_crawler.text.cells import Styled
+from tui_crawler.text.charts import Piece
 from tui_crawler.text.format import READING
 
 _SCALE = 6
 """About so many cells the scale takes."""
+_FRAME = 7
+"""Cells of the upper border that have no words: what is said beside the name has to fit between them."""
 
 
 class ChartPane(ReachesConsole, Bar):
@@ -44,6 +47,7 @@ class ChartPane(ReachesConsole, Bar):
         self._charts: Charts | None = None
         self._shown: Chart | None = None
         self._cursor: int | None = None
+        self._legend: Sequence[Line] = ()
 
     @property
     def chart(self) -> Chart | None:
@@ -55,12 +59,20 @@ class ChartPane(ReachesConsole, Bar):
         self._charts, self._cursor = charts, cursor
         one = self._shown = self.chart
         if one is not None and self.is_mounted:
-            of = title_of(charts.pulse) if self._alone else ""
-            title(self, " · ".join(filter(None, (one.name, of, one.says(charts.last if cursor is None else cursor)))))
-            write_pieces(self, legend_of(one, self.console.appearance.dots))
+            of = f" · {title_of(charts.pulse)}" if self._alone else ""
+            zoom = zoom_words(self)
+            name, says = f"{one.name}{of}", says_of(one, self.console.appearance.dots, cursor)
+            fits = len(name) + sum(len(text) for text, _ in says) + _FRAME <= (self.size.width or 200)
+            self._legend = () if fits else wrapped(says, self.size.width)
+            words = [(" · ", "muted"), *says] if says and fits else []
+            write_pieces(self, [(name, ""), *words, (f" · {zoom}" if zoom else "", "")])
             self.lay_out()
 
-    def count(self, counts: Mapping[str, int]) -> None:
+    def on_resize(self, _event: Resize) -> None:
+        if self._charts is not None:
+            self.tell(self._charts, self._cursor)
+
+    def count(self, counts: Mapping[str, float]) -> None:
         if self._charts is not None:
             self._charts.tell(counts)
             if self.chart is not self._shown:
@@ -70,11 +82,30 @@ class ChartPane(ReachesConsole, Bar):
         one, charts, console = self.chart, self._charts, self.console
         if one is None or charts is None:
             return (Styled(READING, "muted"),)
-        lines = drawn(charts, one, size.width, size.height, console.appearance.dots, console.clock.zone, self._cursor)
-        return [tuple(Styled(text, role) for text, role in line) for line in lines]
+        if not one.known:
+            return (Styled(nothing_of(charts, one), "muted"),)
+        legend, dots, zone = self._legend, console.appearance.dots, console.clock.zone
+        lines = drawn(charts, one, size.width, size.height - len(legend), dots, zone, self._cursor)
+        return [*legend, *(tuple(Styled(text, role) for text, role in line) for line in lines)]
 
     def on_mouse_down(self, event: MouseDown) -> None:
         offset = event.get_content_offset(self)
         if offset is not None:
             share = (offset.x - _SCALE) / max(1, self.size.width - _SCALE)
             self.post_message(self.Pressed(min(max(share, 0.0), 0.999)))
+
+
+def wrapped(pieces: Sequence[Piece], width: int) -> Sequence[Line]:
+    """Return a legend in lines of so many cells; what is drawn and what it says stay together."""
+    lines, room = list[list[Styled]]([[]]), width
+    for at in range(0, len(pieces), 3):  # what is drawn, its words, a gap
+        one = [Styled(*piece) for piece in pieces[at : at + 2]]
+        wide = sum(len(piece.text) for piece in one)
+        if wide > room and lines[-1]:
+            lines.append([])
+            room = width
+        elif lines[-1]:
+            lines[-1].append(Styled("  "))
+        lines[-1] += one
+        room -= wide + 2
+    return [tuple(line) for line in lines]

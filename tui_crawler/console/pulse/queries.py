@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.ask import RARE_MS, SLOW_MS, Ask, reads
-from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, pulse_span
+from tui_crawler.domain.history.pulse import MINUTE_MS, PulseOf, PulseScope, pulse_span
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.snapshot import LiveState
@@ -27,14 +27,6 @@ def pulse_of(of: PulseOf, length: int, end: int) -> Ask[Pulse]:
     ms)."""
     span = pulse_span(of, length, end)
     return pulse(of, span).every(SLOW_MS if span.cell_ms <= MINUTE_MS else RARE_MS)
-
-
-_YOUNG_MS = 15 * MINUTE_MS
-
-
-def first_span(pulse: Pulse, now: int) -> int:
-    """The length (ms) that shows a crawl best at first: a quarter of an hour while it is not older, else an hour."""
-    return _YOUNG_MS if pulse.begins_at and now - pulse.begins_at < _YOUNG_MS else HOUR_MS
 
 
 def scopes_of(live: LiveState) -> list[str]:

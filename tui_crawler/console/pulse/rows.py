@@ -3,14 +3,24 @@ command line draws the same ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 
-from tui_crawler.domain.history.pulse import HOUR_MS, LatencyPhase, MarkKind, Pulse, PulseCount, PulseMark, PulseOf
-from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.history.pulse import (
+    HOUR_MS,
+    LatencyPhase,
+    MarkKind,
+    Pulse,
+    PulseCount,
+    PulseMark,
+    PulseOf,
+    total,
+)
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
-from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, rate, size
-from tui_crawler.text.glyphs import EXIT_GROUPS
+from tui_crawler.text.format import clock, coarse, count, date_time, phase, plural, rate, size
+from tui_crawler.text.glyphs import EXIT_GROUPS, state_mark
+from tui_crawler.text.standing import Standing
 
 Values = tuple[float | None, ...]
 
@@ -30,27 +40,68 @@ _MARKS = {
     MarkKind.action: ("◆", "strong"),
 }
 _STATES = (
-    ("crawling", "crawling", "active"),
-    ("waiting", "waiting", "waiting"),
-    ("impatient", "failing", "warning"),
-    ("paused", "paused", "paused"),
-    ("gave_up", "stopped: errors", "error"),
-    ("finished", "finished", "ok"),
+    ("crawling", Standing.crawling),
+    ("waiting", Standing.waiting),
+    ("", Standing.failing),
+    ("paused", Standing.paused),
+    ("gave_up", Standing.gave_up),
+    ("finished", Standing.finished),
 )
-"""Fields of `Gauges`, what they are called, and their roles; how many are impatient is known of the present alone."""
+"""Fields of `Gauges` and the states they count; how many are failing is known of the present alone."""
 _LEAST_S = 2.0
-"""Of less than so many seconds no rate is told: a step that has just begun."""
+"""Of less than so many seconds no rate is known: a step that has just begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart of a pulse: its name, its series, how its scale is written, and what it says of a step."""
+    """One chart of a pulse: its name with the unit, its series, how its scale is written, and what each series says at
+    a step (None: at the present, which is the whole span once the run is over)."""
 
     id: str
     name: str
     series: tuple[Series, ...]
     scale: Callable[[float], str]
-    says: Callable[[int], str]
+    says: Callable[[int | None], Sequence[str]]
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(value is not None for one in self.series for value in one.values)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRates:
+    """What was counted in each step of a pulse, by second, and in all of it; None where nothing is known: before the
+    first and after the last moment, and while no process was at work."""
+
+    seconds: Values
+    pages: Values
+    bytes: Values
+    p50: Values
+    p95: Values
+    whole: PulseCount
+
+    def mean(self, field: str) -> float | None:
+        """Return the pages or the bytes by second over all steps; None where nothing is known."""
+        worked = sum(filter(None, self.seconds))
+        return getattr(self.whole, field) / worked if worked else None
+
+
+def step_rates(pulse: Pulse, now: int, of_phase: LatencyPhase = LatencyPhase.response) -> StepRates:
+    """Return what a pulse is by second, as it is read at `now` (epoch ms)."""
+    seconds = [_length(pulse, place, pulse.ends_at or now) for place in range(len(pulse.counts))]
+    least = min(_LEAST_S, pulse.step_ms / 1_000)
+    pages, transferred = (
+        tuple(
+            None if known < least else 0.0 if one is None else getattr(one, field) / known
+            for one, known in zip(pulse.counts, seconds, strict=True)
+        )
+        for field in ("pages", "bytes")
+    )
+    p50, p95 = (
+        tuple(one.percentile(share, of_phase) if one else None for one in pulse.counts) for share in (0.5, 0.95)
+    )
+    return StepRates(tuple(seconds), pages, transferred, p50, p95, total(pulse.counts))
 
 
 class Charts:
@@ -60,139 +111,162 @@ class Charts:
         """`of_phase` is what the chart of latency shows."""
         self.pulse = pulse
         self._phase, self._follows = of_phase, now < pulse.span.until + pulse.step_ms
-        self._present: Mapping[str, int] = {}
-        self._seconds = [self._length(place, now) for place in range(len(pulse.counts))]
-        self.p50: Values = tuple(one.percentile(0.5, of_phase) if one else None for one in pulse.counts)
-        self.p95: Values = tuple(one.percentile(0.95, of_phase) if one else None for one in pulse.counts)
-        pages = self.pages = self._rates(lambda one: one.pages)
-        transferred = self.bytes = self._rates(lambda one: one.bytes)
-        of_bytes = (Series("bytes", transferred, "redirect"),)
+        self._present: Mapping[str, float] = {}
+        self.rates = step_rates(pulse, now, of_phase)
+        self._earlier = step_rates(pulse.earlier, now) if pulse.earlier is not None else None
         whole = pulse.of == PulseOf()
-        self.all = (
-            Chart("pages", "Pages a second", (Series("pages", pages),), amount, lambda at: f"{rate(pages[at])}/s"),
-            self._of_latency(),
-            self._of_failures(),
-            *((self._of_states(),) if whole else ()),
-            Chart("bytes", "Bytes a second", of_bytes, size, lambda place: f"{size(transferred[place])}/s"),
-            *((self._of_queue(), *self._of_engine()) if whole else ()),
-        )
+        pages, transferred = self._of_rates()
+        latency, failures = self._of_latency(), self._of_failures()
+        self.all: tuple[Chart, ...] = (pages, latency, failures, transferred)
+        if whole:
+            self.all = (*self.all, self._of_states(), self._of_queue(), *self._of_engine())
 
-    def tell(self, present: Mapping[str, int]) -> None:
-        """Take what waits, and how many origins there are of each state, now; gauges are up to a minute old."""
+    def tell(self, present: Mapping[str, float]) -> None:
+        """Take what the header counts now; what is read for the charts is older."""
         if self._follows and present != self._present and self.pulse.of == PulseOf():
             self._present = present
-            anew = {one.id: one for one in (self._of_states(), self._of_queue())}
-            self.all = tuple(anew.get(one.id, one) for one in self.all)
+            again = {one.id: one for one in (*self._of_rates(), self._of_states(), self._of_queue())}
+            self.all = tuple(again.get(one.id, one) for one in self.all)
 
     @property
     def last(self) -> int:
         """The last step of which something is known, and has a rate; the last one if there is none."""
-        known = (place for place in reversed(range(len(self.pages))) if self.pages[place] is not None)
-        return next(known, len(self.pages) - 1)
+        pages = self.rates.pages
+        return next((place for place in reversed(range(len(pages))) if pages[place] is not None), len(pages) - 1)
 
-    def reading(self, place: int, zone: tzinfo) -> str:
-        """What all charts say at a step, in one line."""
+    def reading(self, place: int | None, zone: tzinfo) -> str:
+        """What all charts say at a step, or of the whole span (None), in one line."""
+        if place is None:
+            whole, run = self.rates.whole, self.pulse.run_id
+            of = f"run {run}  " if run else ""
+            return f"{of}{plural(whole.pages, 'page')}  {plural(whole.failed, 'failed attempt')}{_codes(whole)}"
         one, begins = self.pulse.counts[place], moment(self.pulse.span.at(place), self.pulse, zone)
-        if self.pages[place] is None:
-            return f"{begins}  nothing known"
-        rates = f"{rate(self.pages[place])}/s  {size(self.bytes[place])}/s  p50 {phase(self.p50[place])}"
-        return f"{begins}  {rates}  {plural(one.failed if one else 0, 'failure')}{_codes(one)}"
+        rates = self.rates
+        if rates.pages[place] is None:
+            return f"{begins}  no data"
+        words = f"{rate(rates.pages[place])}/s  {size(rates.bytes[place])}/s  p50 {phase(rates.p50[place])}"
+        return f"{begins}  {words}  {plural(one.failed if one else 0, 'failed attempt')}{_codes(one)}"
 
     def marks_at(self, place: int) -> tuple[PulseMark, ...]:
         """What happened in a step."""
         return tuple(mark for mark in self.pulse.marks if self.pulse.span.nearest(mark.at) == place)
 
-    def _length(self, place: int, now: int) -> float:
-        """How many seconds of a step are over and known; 0: none."""
-        pulse = self.pulse
-        begins = pulse.span.at(place)
-        if not pulse.begins_at or begins + pulse.step_ms <= pulse.begins_at:
-            return 0.0
-        return max(0, min(begins + pulse.step_ms, now) - max(begins, pulse.begins_at)) / 1_000
+    def _of_rates(self) -> tuple[Chart, Chart]:
+        return self._of_rate("pages", "Pages/s", "accent", amount), self._of_rate("bytes", "Bytes/s", "redirect", size)
 
-    def _rates(self, value: Callable[[PulseCount], float], per_s: float = 1) -> Values:
-        """What there was in `per_s` seconds, by step."""
-        least = min(_LEAST_S, self.pulse.step_ms / 1_000)
-        return tuple(
-            None if seconds < least else 0.0 if one is None else value(one) * per_s / seconds
-            for one, seconds in zip(self.pulse.counts, self._seconds, strict=True)
-        )
+    def _of_rate(self, field: str, name: str, role: str, unit: Callable[[float], str]) -> Chart:
+        """Something by second, and below it that of the run before."""
+        values, earlier = getattr(self.rates, field), self._earlier
+        series = [Series("", values, role)]
+        if earlier is not None and self.pulse.earlier is not None:
+            before = f"run {self.pulse.earlier.run_id}"
+            series.append(Series(before, getattr(earlier, field), "muted", Form.dashes))
+        shown = rate if field == "pages" else size
+
+        def says(place: int | None) -> Sequence[str]:
+            if place is not None:
+                return [shown(one.values[place]) for one in series]
+            now, mean = self._present.get(f"{field}_per_s"), self.rates.mean(field)
+            words = f"mean {shown(mean)}" if now is None else f"now {shown(now)} mean {shown(mean)}"
+            return words, *([shown(earlier.mean(field))] if earlier is not None else [])
+
+        return Chart(field, name, tuple(series), lambda value: f"{unit(value)}/s", says)
 
     def _of_latency(self) -> Chart:
-        p50, p95 = self.p50, self.p95
-        name = "Latency" if self._phase is LatencyPhase.response else f"Latency: {PHASE_WORDS[self._phase]}"
-        series = (Series("p50", p50, "ok"), Series("p95", p95, "client", Form.line))
-        return Chart("latency", name, series, phase, lambda place: f"p50 {phase(p50[place])}  p95 {phase(p95[place])}")
+        of_phase = self._phase
+        name = "Latency" if of_phase is LatencyPhase.response else f"Latency: {PHASE_WORDS[of_phase]}"
+        series = Series("p50", self.rates.p50, "ok"), Series("p95", self.rates.p95, "client", Form.line)
+
+        def says(place: int | None) -> Sequence[str]:
+            if place is None:
+                return [phase(self.rates.whole.percentile(share, of_phase)) for share in (0.5, 0.95)]
+            return [phase(one.values[place]) for one in series]
+
+        return Chart("latency", name, series, phase, says)
 
     def _of_failures(self) -> Chart:
         found = [{} if one is None else one.by_group() for one in self.pulse.counts]
-        series = []
-        for group, glyph in EXIT_GROUPS.items():
-            if any(by_group.get(group) for by_group in found):
-                pairs = zip(found, self._seconds, strict=True)
-                values = tuple(one.get(group, 0) / (seconds / 60) if seconds else None for one, seconds in pairs)
-                series.append(Series(group, values, glyph.role, Form.layer))
+        sums = self.rates.whole.by_group()
+        series = tuple(
+            Series(
+                group,
+                tuple(
+                    float(one.get(group, 0)) if seconds else None
+                    for one, seconds in zip(found, self.rates.seconds, strict=True)
+                ),
+                glyph.role,
+                Form.layer,
+            )
+            for group, glyph in EXIT_GROUPS.items()
+            if group in sums
+        )
 
-        def says(place: int) -> str:
-            one = self.pulse.counts[place]
-            return f"{count(0 if one is None else one.failed)} failed"
+        def says(place: int | None) -> Sequence[str]:
+            groups = sums if place is None else found[place]
+            return [count(groups[one.name]) if one.name in groups else "" for one in series]
 
-        return Chart("failures", "Failures a minute", tuple(series), amount, says)
+        return Chart("failures", f"Failed per {coarse(self.pulse.step_ms)}", series, _whole_amount, says)
 
     def _gauge(self, field: str, present: str = "") -> Values:
-        """A gauge by step; between two of its minutes, where steps are shorter, it is as it was. In the newest it is
-        what counts as `present`."""
-        found, last, age = list[float | None](), None, 0
-        for one in self.pulse.gauges:
-            if one is not None:
-                last, age = getattr(one, field, 0), 0
-            elif (age := age + self.pulse.step_ms) >= 2 * 60_000:
-                last = None
-            found.append(last)
+        """A gauge by step. In the newest it is what the header counts as `present`."""
+        seconds = self.rates.seconds
+        found = [
+            None if one is None or not known else getattr(one, field, 0)
+            for one, known in zip(self.pulse.gauges, seconds, strict=True)
+        ]
         if (now := self._present.get(present)) is not None:
             found[self.last :] = [now] * (len(found) - self.last)
         return tuple(found)
 
+    def _gauges(self, chart_id: str, name: str, series: Sequence[Series], shown: Callable[[float], str]) -> Chart:
+        """A chart of what was measured, which says its values, those of nothing left out."""
+
+        def says(place: int | None) -> Sequence[str]:
+            at = self.last if place is None else place
+            return ["" if (value := one.values[at]) is None else shown(value) for one in series]
+
+        return Chart(chart_id, name, tuple(series), _whole_amount, says)
+
     def _of_states(self) -> Chart:
-        every = (Series(word, self._gauge(field, word), role, Form.layer) for field, word, role in _STATES)
-        series = tuple(one for one in every if any(one.values))
-
-        def says(place: int) -> str:
-            return "  ".join(f"{number:.0f} {one.name}" for one in series if (number := one.values[place]))
-
-        return Chart("states", "Origins by state", series, amount, says)
+        every = [
+            Series(state, self._gauge(field, state), state_mark(state).role, Form.layer) for field, state in _STATES
+        ]
+        series = [one for one in every if any(one.values)]
+        return self._gauges("states", "Origins", series, lambda number: count(round(number)) if number else "")
 
     def _of_queue(self) -> Chart:
         pending, todo = self._gauge("pending", "pending"), self._gauge("todo", "todo")
-        series = (Series("pending", pending, "waiting"), Series("todo", todo, "strong", Form.line))
-
-        def says(place: int) -> str:
-            return f"{_whole(pending[place])} pending  {_whole(todo[place])} todo"
-
-        return Chart("queue", "Pages that wait", series, amount, says)
+        series = Series("pending", pending, "waiting"), Series("todo", todo, "strong", Form.line)
+        return self._gauges("queue", "Pages", series, lambda number: count(round(number)))
 
     def _of_engine(self) -> tuple[Chart, Chart]:
-        lag, took, jobs = (self._gauge(name) for name in ("lag_ms", "commit_ms", "commit_jobs"))
-
-        def says(place: int) -> str:
-            return f"{phase(took[place])}  largest of {_whole(jobs[place])}"
-
-        late = (Series("worst", lag, "network"),)
-        return (
-            Chart("lag", "Event loop late by", late, phase, lambda place: phase(lag[place])),
-            Chart("commits", "Longest commit", (Series("ms", took, "local"),), phase, says),
+        lag, took = (
+            Series("", self._gauge(name), role) for name, role in (("lag_ms", "network"), ("commit_ms", "local"))
         )
+        late = self._gauges("lag", "Event loop lag", (lag,), phase)
+        commits = self._gauges("commits", "Longest commit", (took,), phase)
+        return replace(late, scale=phase), replace(commits, scale=phase)
 
 
-def _whole(number: float | None) -> str:
-    return ABSENT if number is None else count(round(number))
+def _length(pulse: Pulse, place: int, now: int) -> float:
+    """How many seconds of a step are over and known; 0: none."""
+    begins, ends = pulse.span.at(place), pulse.span.at(place) + pulse.step_ms
+    known = pulse.counts[place] is not None or pulse.gauges[place] is not None
+    if not known or not pulse.begins_at or ends <= pulse.begins_at:
+        return 0.0
+    return max(0, min(ends, now) - max(begins, pulse.begins_at)) / 1_000
+
+
+def _whole_amount(value: float) -> str:
+    """A number for a scale of what is counted: half of one is not."""
+    return amount(value) if value == int(value) else ""
 
 
 def _codes(one: PulseCount | None) -> str:
-    """The exit codes of failures, the most frequent first: `(request_timeout 2)`."""
+    """The exit codes of failures, the most frequent first: `: request_timeout 2`."""
     named = [f"{name} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
     more = f", {len(named) - 3} more" if len(named) > 3 else ""  # as fit into a line
-    return f" ({', '.join(named[:3])}{more})" if named else ""
+    return f": {', '.join(named[:3])}{more}" if named else ""
 
 
 def moment(at: int, pulse: Pulse, zone: tzinfo) -> str:
@@ -235,9 +309,17 @@ def drawn(
     return chart(one.series, width, height, dots=dots, scale=one.scale, marks=marks, cursor=shares)
 
 
-def legend_of(one: Chart, dots: Dots) -> list[Piece]:
-    """What the series of a chart are drawn with, where there are several."""
-    return legend(one.series, dots) if len(one.series) > 1 else []
+def says_of(one: Chart, dots: Dots, place: int | None) -> list[Piece]:
+    """What the series of a chart say at a step, each with what it is drawn with where there are several."""
+    says = one.says(place)
+    if len(one.series) > 1:
+        return legend(one.series, dots, says)
+    return [(" ".join(says), "muted")] if any(says) else []
+
+
+def nothing_of(charts: Charts, one: Chart) -> str:
+    """What a chart of which nothing is known says."""
+    return "no failed attempts" if one.id == "failures" and charts.rates.whole.attempts else "no data yet"
 
 
 def title_of(pulse: Pulse) -> str:

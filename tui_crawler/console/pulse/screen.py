@@ -14,25 +14,24 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import first_span, pulse_of, scopes_of
+from tui_crawler.console.pulse.queries import pulse_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.span import SpanActions, SpanView
-from tui_crawler.domain.history.pulse import HOUR_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
+from tui_crawler.domain.history.pulse import SPANS_MS, LatencyPhase, PulseOf, PulseScope
 from tui_crawler.text.cells import Styled
-from tui_crawler.text.format import coarse, date_time
+from tui_crawler.text.format import date_time
 
 if TYPE_CHECKING:
     from tui_crawler.domain.history.pulse import Pulse
     from tui_crawler.domain.history.span import TimeSpan
 
-CHART_LINES = 9
-"""A chart has at least so many lines, its border among them."""
-WIDE_ENOUGH = 81
-_CHARTS = ("pages", "latency", "failures", "states", "bytes", "queue", "lag", "commits")
+CHART_LINES, CHART_CELLS = 9, 40
+"""A chart has at least so many lines and cells, its border among them."""
+_CHARTS = ("pages", "latency", "failures", "states", "queue", "bytes", "lag", "commits")
 _OFFERED = 500
 """More are named at the prompt."""
 
@@ -48,7 +47,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def __init__(self) -> None:
         super().__init__()
         self._of = PulseOf()
-        self.span, self._chosen = SpanView(HOUR_MS), False
+        self.span = SpanView()
         self._phase = LatencyPhase.response
         self.reads = (PaneReading(self._ask_pulse, self._take, moves=True),)
         self._charts: Charts | None = None
@@ -62,17 +61,14 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
-    def _ask_pulse(self) -> Ask[Pulse]:
+    def _ask_pulse(self) -> Ask[Pulse] | None:
+        if not self.console.live_state.known:
+            return None
         end = self.span.end if self.span.end is not None else self.present()
-        return pulse_of(self._of, self.span.length, end)
+        return pulse_of(self._of, self.span.chosen or self.run_length(), end)
 
     def _take(self, pulse: Pulse) -> None:
-        now = self.console.clock.wall_ms()
-        self._charts = Charts(pulse, now, self._phase)
-        if not self._chosen and self.span.length != (first := first_span(pulse, now)):
-            self.span.length = first
-            self.console.read_soon()
-        self._chosen = True
+        self._charts = Charts(pulse, self.present(), self._phase)
         self._show()
 
     def fit(self, size: Size) -> None:
@@ -90,7 +86,9 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     def _place_charts(self, size: Size) -> None:
         shown = [pane for pane in self._panes if self._charts is None or pane.chart is not None or not pane.is_mounted]
-        room = (1 if size.width < WIDE_ENOUGH else 2) * max(1, (size.height - 4) // CHART_LINES)
+        columns = min(max(1, size.width // CHART_CELLS), len(shown))
+        room = columns * max(1, (size.height - 4) // CHART_LINES)
+        self.query_one(Grid).styles.grid_size_columns = columns
         self._first = max(0, min(self._first, len(shown) - room))
         for pane in self._panes:
             pane.display = pane in shown[self._first : self._first + room]
@@ -109,15 +107,14 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     def _reading_line(self, charts: Charts, at: int | None) -> Line:
         zone, pulse = self.console.clock.zone, charts.pulse
-        place = charts.last if at is None else at
-        marks = [] if at is None else [mark_words(mark, zone) for mark in charts.marks_at(place)]
-        said = "  ".join([charts.reading(place, zone), *marks[-2:]])
+        marks = [] if at is None else [mark_words(mark, zone) for mark in charts.marks_at(at)]
+        said = "  ".join([charts.reading(at, zone), *marks[-2:]])
         hidden = sum(not pane.display and pane.chart is not None for pane in self._panes)
         words = (
             "a sample of attempts" if pulse.sampled else "",
             title_of(pulse),
-            f"span {coarse(self.span.length)}",
-            self.frozen_words or self.span.words,
+            self.span_words,
+            self.frozen_words,
             f"{self.key_names('focus.next')}: {hidden} more" if hidden else "",
         )
         return Split(Styled(said, "strong"), Styled(" · ".join(filter(None, words)), "muted"))
@@ -128,7 +125,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def chosen(self) -> Mapping[str, str]:
         return {
             "of": f"{self._of.scope.name} {self._of.name}" if self._of.name else "",
-            "span": str(self.span.length) if self.span.length != HOUR_MS else "",
+            "span": str(self.span.chosen or ""),
             "phase": self._phase.name if self._phase else "",
         }
 
@@ -137,7 +134,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         if name and scope in PulseScope.__members__:
             self._of = PulseOf(PulseScope[scope], name)
         if words.get("span", "").isdecimal() and int(words["span"]) in SPANS_MS:
-            self.span.length, self._chosen = int(words["span"]), True
+            self.span.chosen = int(words["span"])
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
 
     def go_to_pane(self, step: int) -> None:
@@ -150,9 +147,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
                 self._place_charts(self.size)
             panes[goal].focus()
             self._show()
-
-    def present(self) -> int:
-        return self.console.clock.wall_ms()
 
     def steps(self) -> TimeSpan | None:
         return self._charts.pulse.span if self._charts is not None else None
@@ -169,7 +163,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def _next_phase(self) -> None:
         self._phase = LatencyPhase((self._phase + 1) % len(LatencyPhase))
         if self._charts is not None:
-            self._charts = Charts(self._charts.pulse, self.console.clock.wall_ms(), self._phase)
+            self._charts = Charts(self._charts.pulse, self.present(), self._phase)
             self._show()
 
     @handles("pulse.of")

@@ -1,19 +1,25 @@
-"""A stretch of time that is looked at: it follows the present until one moves back, and a cursor reads it."""
+"""A stretch of time that is shown: the run, or a part of it that a person chose. It follows the present, which is the
+end of the run once that is over, until one moves back; a cursor reads it."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import ceil
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.screen.port import ReachesConsole
+from tui_crawler.domain.history.idle_reason import end_of_run
 from tui_crawler.domain.history.pulse import SPANS_MS
 from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.text.format import coarse
 
 _AT_ONCE = 10
+_LEAST_MS = 10_000
+"""A run that has just begun is shown as if it had this age."""
 SPAN_KEYS: tuple[BindingType, ...] = (
     Binding("h,left", "screen.move(-1)", "Earlier", id="move.left", show=False),
     Binding("l,right", "screen.move(1)", "Later", id="move.right", show=False),
@@ -27,10 +33,10 @@ SPAN_KEYS: tuple[BindingType, ...] = (
 
 @dataclass(slots=True)
 class SpanView:
-    """What is looked at: `length` ms (one of SPANS_MS) that end at `end` (None: at the present), and the `cursor`
-    (None: at the present). Moments are epoch ms."""
+    """What is looked at: `chosen` ms (one of SPANS_MS; None: the run) that end at `end` (None: at the present), and the
+    `cursor` (None: at the present). Moments are epoch ms."""
 
-    length: int
+    chosen: int | None = None
     end: int | None = None
     cursor: int | None = None
 
@@ -39,39 +45,17 @@ class SpanView:
         """Whether it ends at the present, and is read there."""
         return self.end is None and self.cursor is None
 
-    @property
-    def words(self) -> str:
-        """Whether it does, in words."""
-        return "follow ●" if self.follows else "follow ○"
-
     def follow(self) -> None:
         """Follows the present again."""
         self.end = self.cursor = None
-
-    def centre(self, now: int) -> None:
-        """Brings the cursor into the middle; beyond the present it follows again."""
-        if self.cursor is None or self.cursor >= now:
-            self.follow()
-        else:
-            end = self.cursor + self.length // 2
-            self.end = end if end < now else None
-
-    def change(self, by: int, now: int) -> None:
-        """Takes the next longer (or shorter) span, around the cursor."""
-        place = SPANS_MS.index(self.length) + by
-        self.length = SPANS_MS[min(max(place, 0), len(SPANS_MS) - 1)]
-        if self.cursor is not None:
-            self.centre(now)
 
 
 class SpanActions(Handles, ReachesConsole):
     """What a screen of one span does with it."""
 
     span: SpanView
-
-    @abstractmethod
-    def present(self) -> int:
-        """Where time stands (epoch ms)."""
+    LONGEST_MS: ClassVar[int] = SPANS_MS[-1]
+    """Of a longer run the last part is shown at first."""
 
     @abstractmethod
     def steps(self) -> TimeSpan | None:
@@ -81,6 +65,24 @@ class SpanActions(Handles, ReachesConsole):
     def show_span(self) -> None:
         """Shows what was read, with the cursor."""
 
+    def present(self) -> int:
+        """Return where time stands (epoch ms): now, or where the run has ended."""
+        now, run = self.console.clock.wall_ms(), self.console.live_state.run
+        return now if run is None or run.live else end_of_run(run, now)
+
+    def run_length(self) -> int:
+        """Return how long (ms) the run has been, or the last part of it that is shown."""
+        run = self.console.live_state.run
+        since = self.present() - run.started_at if run is not None else SPANS_MS[0]
+        return min(max(_LEAST_MS, since), self.LONGEST_MS)
+
+    @property
+    def span_words(self) -> str:
+        """How long the span is, and whether it follows the present."""
+        shown, run = self.span.chosen, self.run_length()
+        whole = shown is None and run < self.LONGEST_MS
+        return f"{'run' if whole else 'span'} {coarse(shown or run)} · follow {'●' if self.span.follows else '○'}"
+
     def action_move(self, by: int) -> None:
         """Moves the cursor by steps; beyond an edge the span moves."""
         shown, span = self.steps(), self.span
@@ -89,7 +91,7 @@ class SpanActions(Handles, ReachesConsole):
         here = span.cursor if span.cursor is not None else min(self.present(), shown.until - 1)
         span.cursor = ceil(here + by * shown.cell_ms)
         if not shown.since <= span.cursor < shown.until:
-            span.centre(self.present())
+            self._centre()
             self.console.read_soon()
         self.show_span()
 
@@ -98,10 +100,25 @@ class SpanActions(Handles, ReachesConsole):
             self.span.cursor = shown.since + ceil(place % shown.cells * shown.cell_ms)
             self.show_span()
 
+    def _centre(self) -> None:
+        """Brings the cursor into the middle; beyond the present the span follows again."""
+        now, span = self.present(), self.span
+        if span.cursor is None or span.cursor >= now:
+            span.follow()
+        else:
+            end = span.cursor + (span.chosen or self.run_length()) // 2
+            span.end = end if end < now else None
+
     @handles("pulse.wider", 1)
     @handles("pulse.narrower", -1)
     def _change_span(self, by: int) -> None:
-        self.span.change(by, self.present())
+        """Takes the next longer or shorter span around the cursor; the run is one of them, by its length."""
+        run, span = self.run_length(), self.span
+        lengths = sorted({*SPANS_MS, run})
+        length = lengths[min(max(lengths.index(span.chosen or run) + by, 0), len(lengths) - 1)]
+        span.chosen = None if length == run else length
+        if span.cursor is not None:
+            self._centre()
         self.read_anew()
 
     @handles("pulse.follow")

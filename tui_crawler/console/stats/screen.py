@@ -20,7 +20,7 @@ from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_job
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import first_span, pulse_of
+from tui_crawler.console.pulse.queries import pulse_of
 from tui_crawler.console.pulse.rows import Charts
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
@@ -166,7 +166,7 @@ class StatsScreen(RowsScreen):
         self._order = ORDERS[0][0]
         self._ordered_at = -ORDER_MS
         self._origin = ""
-        self._charted, self._span = False, HOUR_MS
+        self._charted = False
         self._all_read = PaneReading(queries.exit_counts_of, lambda exits: self._show_exits(self._all_exits, exits))
         self._own_read = PaneReading(
             lambda: queries.exit_counts_of(self._origin) if self._origin else None,
@@ -205,7 +205,7 @@ class StatsScreen(RowsScreen):
         return self._jobs_read.value or ()
 
     def _ask_pulse(self) -> Ask[Pulse] | None:
-        return pulse_of(self._scope(), self._span, self.console.clock.wall_ms()) if self._charted else None
+        return pulse_of(self._scope(), HOUR_MS, self.console.clock.wall_ms()) if self._charted else None
 
     def _show_exits(self, table: CrawlTable, exits: tuple[ExitCountView, ...]) -> None:
         table.fill(exits, present(self.console.clock), relation=exits_of(exits))
@@ -225,8 +225,7 @@ class StatsScreen(RowsScreen):
         return PulseOf()
 
     def _show_charts(self, pulse: Pulse) -> None:
-        charts = Charts(pulse, now := self.console.clock.wall_ms())
-        self._span = first_span(pulse, now)
+        charts = Charts(pulse, self.console.clock.wall_ms())
         shown = [one.id for one in charts.all[: len(_CHARTS) - 1]]
         for pane in self._chart_panes:
             pane.display = pane.chart_id in shown

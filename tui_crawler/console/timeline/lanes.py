@@ -19,16 +19,12 @@ from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
 from tui_crawler.console.timeline.queries import lane_of
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.history.idle_reason import end_of_run
-from tui_crawler.domain.history.pulse import SPANS_MS
+from tui_crawler.domain.history.pulse import HOUR_MS
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.history.timeline import Timeline
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING
 from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane
-
-_FIRST_SPANS = SPANS_MS[:4]
-"""Unless another span is chosen it is as long as the run is old, but no longer than these."""
 
 
 class LanePane(ReachesConsole, Bar, can_focus=True):
@@ -83,10 +79,11 @@ class LanePane(ReachesConsole, Bar, can_focus=True):
 class LaneScreen(SpanActions):
     """What a screen with lanes does with them, all over one span."""
 
+    LONGEST_MS = HOUR_MS
+
     def __init__(self) -> None:
         super().__init__()
-        self.span = SpanView(_FIRST_SPANS[-1])
-        self._by_age = self.span.length  # what was chosen here, as long as nobody chose another one
+        self.span = SpanView()
 
     @property
     @abstractmethod
@@ -102,19 +99,11 @@ class LaneScreen(SpanActions):
     def shown_lanes(self) -> Sequence[LanePane]:
         """The lanes that have room."""
 
-    def present(self) -> int:
-        """Where time stands: now, or where the run has ended."""
-        now, run = self.console.clock.wall_ms(), self.console.live_state.run
-        return now if run is None or run.live else end_of_run(run, now)
-
     def lane_span(self, cells: int) -> TimeSpan:
         """What is to be shown in so many cells."""
-        now, run = self.present(), self.console.live_state.run
-        if self.span.length == self._by_age and run is not None:
-            young = (one for one in _FIRST_SPANS if one >= now - run.started_at)
-            self._by_age = self.span.length = next(young, _FIRST_SPANS[-1])
-        end = now if self.span.end is None else self.span.end
-        return TimeSpan.ending(end, max(1, self.span.length // cells), cells)
+        end = self.present() if self.span.end is None else self.span.end
+        length = self.span.chosen or self.run_length()
+        return TimeSpan.ending(end, max(1, -(-length // max(1, cells - 1))), cells)
 
     def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:
         """What is read for a lane, while it has room."""

@@ -16,7 +16,7 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.text.cells import Styled
-from tui_crawler.text.format import clock, coarse, plural
+from tui_crawler.text.format import clock, plural
 from tui_crawler.text.timeline import cell_words, lane_legend, mark_words
 
 LANE_LINES = 8
@@ -82,8 +82,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         hidden = sum(not pane.display for pane in self._panes)
         words = [
             *([f"{plural(hidden, 'lane')} more"] if hidden else []),
-            f"span {coarse(self.span.length)}",
-            self.frozen_words or self.span.words,
+            self.frozen_words or self.span_words,
             *([f"read from {clock(timeline.read_since, zone)} on"] if timeline.read_since else []),
         ]
         said = cell_words(timeline, timeline.span.nearest(self.present()) if at is None else at, zone).split(" · ")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 KEPT_MS = (MINUTE_MS, HOUR_MS)
 """The lengths of time for which counts are kept."""
+FINE_MS, YOUNG_MS = 5_000, 10 * MINUTE_MS
+"""How often a process measures itself and the crawl while it is young; later once a minute."""
 
 
 class LatencyPhase(IntEnum):
@@ -215,8 +217,8 @@ class PulseMark:
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """What was measured at a moment of a stretch: pages on todo lists and with tries left, origins by state, and of the
-    processes the worst: how late the event loop was, what a commit took (ms), how many attempts and marks it held."""
+    """What was measured last: pages on todo lists and with tries left, origins by state, and of the processes the
+    worst: how late the event loop was, what a commit took (ms), how many attempts and marks it held."""
 
     todo: int
     pending: int
@@ -234,8 +236,9 @@ class Gauges:
 class Pulse:
     """What was counted and measured in each cell of a span, None for nothing.
 
-    `sampled`: in steps of many attempts some were looked at, and counted for all. `begins_at` is the first moment of
-    which anything is known, 0 for none.
+    `sampled`: in steps of many attempts some were looked at, and counted for all. `begins_at` and `ends_at` are the
+    first and the last moment of which anything is known (0: none; the present). `earlier` is the run before that of the
+    span (`run_id`), step by step as long after its start.
     """
 
     of: PulseOf
@@ -245,6 +248,9 @@ class Pulse:
     marks: tuple[PulseMark, ...] = ()
     sampled: bool = False
     begins_at: int = 0
+    ends_at: int = 0
+    run_id: int = 0
+    earlier: Pulse | None = None
 
     @property
     def step_ms(self) -> int:
@@ -254,23 +260,23 @@ class Pulse:
 
 _SECOND = 1_000
 STEPS_MS = (
-    *(_SECOND * many for many in (1, 2, 5)),
-    *(MINUTE_MS * many for many in (1, 2, 3, 5, 10)),
+    *(_SECOND * many for many in (1, 2, 5, 10, 15)),
+    *(MINUTE_MS * many for many in (1, 2, 3, 5, 10, 15, 30)),
     *(HOUR_MS * many for many in (1, 2, 3, 6, 12, 24)),
 )
 """The steps that a span may be shown in."""
 SPANS_MS = (*(MINUTE_MS * many for many in (1, 5, 15)), *(HOUR_MS * many for many in (1, 3, 6, 12, 24, 72, 168, 720)))
 """The spans that are offered, from a minute to a month."""
-MOST_STEPS = 240
+MOST_STEPS = 120
 
 
 def pulse_span(of: PulseOf, length: int, end: int) -> TimeSpan:
-    """Return the span of this length (ms) that ends with the cell of a moment (epoch ms); its cells have the shortest
-    step of which no more than `MOST_STEPS` make a span."""
+    """Return the span of at least this length (ms) that ends with the cell of a moment (epoch ms); its cells have the
+    shortest step of which no more than `MOST_STEPS` make the length."""
     step = next((step for step in STEPS_MS if length <= step * MOST_STEPS), STEPS_MS[-1])
     if of.scope in {PulseScope.job, PulseScope.worker}:
         step = max(step, MINUTE_MS)
-    return TimeSpan.ending(end, step, max(1, length // step))
+    return TimeSpan.ending(end, step, end // step - (end - length) // step + 1)
 
 
 def total(counts: Iterable[PulseCount | None]) -> PulseCount:

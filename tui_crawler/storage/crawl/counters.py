@@ -161,14 +161,15 @@ def _stored(transaction: Transaction, key: tuple[int, int, int, int]) -> PulseCo
     return PulseCount(row[0], row[1], row[2], row[3], unpacked(row[4])) if row else PulseCount()
 
 
-def measure(transaction: Transaction, claim: Claim, lag_ms: int, commit_ms: int, commit_jobs: int) -> None:
-    """Keep what a session has measured of itself; the first one in a minute looks at the crawl, too."""
-    at = transaction.now - transaction.now % MINUTE_MS
+def measure(transaction: Transaction, claim: Claim, length: int, lag_ms: int, commit_ms: int, commit_jobs: int) -> None:
+    """Keep what a session has measured of itself; the first one in `length` ms looks at the crawl, too."""
+    now = transaction.now
     seen: tuple[Any, ...] = (None,) * len(_OF_CRAWL)
-    if transaction.one(_any_gauge, {"at": at}) is None:
+    if transaction.one(_any_gauge, {"length": length, "at": now - now % length}) is None:
         seen = transaction.fetch(Origin.select(*_OF_CRAWL.values()).where(Origin.participates == peewee.SQL("1")))[0]
     own = (claim.session_id, lag_ms, commit_ms, commit_jobs)
-    transaction.insert(_keep_gauge, [(length, at - at % length, *own, *seen) for length in KEPT_MS])
+    lengths = dict.fromkeys((length, *KEPT_MS))
+    transaction.insert(_keep_gauge, [(one, now - now % one, *own, *seen) for one in lengths])
 
 
 def _sum(condition: Any) -> Any:
@@ -189,8 +190,7 @@ _OF_CRAWL = {
 }
 
 
-_MINUTES = Gauge.length == peewee.SQL(str(MINUTE_MS))
-_any_gauge = builds(Gauge.select(Gauge.at).where(_MINUTES & (Gauge.at == slot("at"))).limit(peewee.SQL("1")))
+_any_gauge = reads(columns(Gauge, "length at"), Gauge.session_id)
 
 
 def _keep_gauge(size: int) -> Any:

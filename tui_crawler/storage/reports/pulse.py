@@ -9,7 +9,10 @@ for those around it, whose number an index tells. Of minutes and hours there are
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tui_crawler.domain.history.pulse import (
+    FINE_MS,
     HOUR_MS,
     MINUTE_MS,
     Gauges,
@@ -53,7 +56,9 @@ _BEYOND = f"SELECT a.id FROM attempt a WHERE {{way}}a.id >= ? AND a.id < ? ORDER
 _NUMBER = "(SELECT COUNT(*) FROM attempt a WHERE {way}a.id >= low AND a.id < low + {stride})"
 _GAUGES = """SELECT (at - ?) / ?, MAX(todo), MAX(pending), MAX(crawling), MAX(waiting), MAX(paused), MAX(gave_up),
     MAX(finished), MAX(lag_ms), MAX(commit_ms), MAX(commit_jobs)
-FROM gauge WHERE length = ? AND at >= ? AND at < ? GROUP BY 1"""
+FROM gauge WHERE length = ? AND at >= ? AND at < ? GROUP BY 1 ORDER BY 1"""
+_RUNS = "SELECT id, started_at, finished_at FROM run ORDER BY id DESC LIMIT 2"
+_BEGINS = """SELECT MIN(at), (SELECT started_at FROM run ORDER BY id LIMIT 1) FROM pulse WHERE length = ?"""
 _NEWEST = "at >= ? AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
 _EVENTS = f"SELECT at, event, message FROM activity WHERE origin_id = 0 AND {_NEWEST}"
 _ACTIONS = f"SELECT at, action, target, who FROM operator_action WHERE {_NEWEST}"
@@ -77,23 +82,46 @@ class PulseReports(SubjectReports):
     """How the crawl went over a span."""
 
     def pulse(self, of: PulseOf, span: TimeSpan) -> Pulse:
-        """A span in cells of domain.pulse.STEPS_MS (`pulse_span`); in cells of an hour where it has too many rows."""
-        since, until, steps, step_ms = span.since, span.until, span.cells, int(span.cell_ms)
+        """A span in cells of domain.pulse.STEPS_MS (`pulse_span`); in cells of an hour where it has too many rows. One
+        that begins with the newest run has the run before it, too."""
+        found, runs = self._over(of, span), self._reader.all(_RUNS)
+        if not runs or found.span.cell(runs[0][1]) != 0:
+            return found
+        found = replace(found, run_id=runs[0][0])
+        if len(runs) == 1:
+            return found
+        (_, since, _), (run_id, before, ended) = runs
+        shift = -(-(since - before) // found.step_ms) * found.step_ms
+        of_earlier = TimeSpan(found.span.since - shift, found.span.until - shift, found.span.cells)
+        ends = {"begins_at": before, "ends_at": ended or since}
+        return replace(found, earlier=replace(self._over(of, of_earlier), run_id=run_id, **ends))
+
+    def _over(self, of: PulseOf, span: TimeSpan) -> Pulse:
+        since, until, step_ms = span.since, span.until, int(span.cell_ms)
         counts: list[PulseCount | None] | None
         sampled = False
         if of.scope is PulseScope.origin or step_ms < MINUTE_MS:
             counts, sampled = self._logged(of, span)
         elif (counts := self._kept(of, span)) is None:
             first, hours = since - since % HOUR_MS, -(-(until - since) // HOUR_MS) + 1
-            return self.pulse(of, TimeSpan(first, first + HOUR_MS * hours, hours))
-        gauges: list[Gauges | None] = [None] * steps
-        length = HOUR_MS if step_ms >= HOUR_MS else MINUTE_MS
-        for place, *values in self._reader.all(_GAUGES, (since, step_ms, length, since, until)):
-            if 0 <= place < steps and values[0] is not None:
-                gauges[place] = Gauges(*values)
-        begins = self._reader.one("SELECT MIN(at) FROM pulse WHERE length = ?", (MINUTE_MS,))
-        marks = self._marks(since, until)
-        return Pulse(of, span, tuple(counts), tuple(gauges), marks, sampled, (begins and begins[0]) or 0)
+            return self._over(of, TimeSpan(first, first + HOUR_MS * hours, hours))
+        kept, first_run = self._reader.one(_BEGINS, (MINUTE_MS,)) or (0, 0)
+        begins = max(kept, first_run or 0) if kept else 0
+        return Pulse(of, span, tuple(counts), self._gauges(span), self._marks(since, until), sampled, begins)
+
+    def _gauges(self, span: TimeSpan) -> tuple[Gauges | None, ...]:
+        """What was measured in each cell; in shorter cells it is as it was, but no longer than until the next is due.
+        Where a process was young it measured more often."""
+        gauges: list[Gauges | None] = [None] * span.cells
+        step = int(span.cell_ms)
+        for length in (HOUR_MS,) if step >= HOUR_MS else (MINUTE_MS,) if step >= MINUTE_MS else (MINUTE_MS, FINE_MS):
+            reach = max(1, 2 * length // step) if length > step else 1
+            back = length if length > step else 0
+            for place, *values in self._reader.all(_GAUGES, (span.since, step, length, span.since - back, span.until)):
+                if values[0] is not None:
+                    known = range(max(place, 0), min(place + reach, span.cells))
+                    gauges[known.start : known.stop] = [Gauges(*values)] * len(known)
+        return tuple(gauges)
 
     def _kept(self, of: PulseOf, span: TimeSpan) -> list[PulseCount | None] | None:
         """From the rows of hours where a step has one, else of minutes; None where there are too many of these."""
