@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
-from tui_crawler.console.overview.rows import NARROW, NARROW_BELOW, OVERVIEW, RATE_CELLS, OriginLine, chosen, counts_down
+from tui_crawler.console.overview.rows import (
+    NARROW,
+    NARROW_BELOW,
+    OVERVIEW,
+    RATE_CELLS,
+    OriginLine,
+    chosen,
+    counts_down,
+)
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -54,7 +62,7 @@ class OriginList:
             self.suspicions = suspicions
 
     def fit(self, width: int) -> bool:
-        """Show the columns that are wanted, on a narrow screen few; return whether they changed, and an order is due."""
+        """Show the columns that are wanted, few on a narrow screen; return whether they changed: an order is due then."""
         relation = NARROW if width < NARROW_BELOW else chosen(self.wanted.columns)
         if relation.columns == self._relation.columns:
             return False

@@ -14,6 +14,7 @@ from tui_crawler.console.urls.cells import bare_host, path_of, twin_of
 from tui_crawler.domain.history.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.records.exit_code import FAILURES, ExitCode
 from tui_crawler.domain.records.status import DelayReason, OriginPhase
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
@@ -34,7 +35,7 @@ CLOCK_MS = 10_000
 RATE_CELLS, _FEW_CELLS = 20, 7
 """Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
 are chosen, the few will do."""
-_LEAST_ORIGIN = 15
+_LEAST_ORIGIN = 17
 UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
 """What columns show by which nothing is ordered."""
 
@@ -176,10 +177,20 @@ def opened_by(column: str, origin: str, origins: Container[str]) -> tuple[Where,
         case "todo":
             return Where.origin, origin, column
         case _ if column in _PAGES:
-            named = origin if twin_of(origin) in origins else bare_host(origin)
-            return Where.urls, f"origin:{named} {_PAGES[column]}"
+            return Where.urls, f"{_only_of(origin, origins)} {_PAGES[column]}"
         case _:
             return Where.origin, origin
+
+
+def ended_with(code: str, origin: str, origins: Container[str]) -> tuple[Where, object]:
+    """Return the place of the pages of an origin whose last attempt ended with an exit code."""
+    if ExitCode.__members__.get(code) in FAILURES:
+        return Where.failures, (("origin", origin), ("exit_code", code))
+    return Where.urls, f"{_only_of(origin, origins)} exit:{code}"
+
+
+def _only_of(origin: str, origins: Container[str]) -> str:
+    return f"origin:{origin if twin_of(origin) in origins else bare_host(origin)}"
 
 
 def _of(column: str) -> Callable[[OriginLine], Any]:
