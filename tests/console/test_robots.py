@@ -28,7 +28,7 @@ async def test_the_group_in_force_and_the_line_that_decides_are_marked_with_thei
         await open_robots(held, "enter")
         held.sees(" 3    Disallow: /", " 5  ● User-agent: example-net-crawler", " 7 ▸● Allow: /v2/")
         held.sees("✓ allowed by line 7", "fetched  12m ago", "again    in 18m", "225 B", "2.0s between requests")
-        held.sees("https://api.example.org/sitemap.xml", "asks as  example-net-crawler")
+        held.sees("https://api.example.org/sitemap.xml", "User-Agent  example-net-crawler")
         await held.press("escape", rounds=1)
         assert isinstance(held.app.screen, OriginScreen)
 

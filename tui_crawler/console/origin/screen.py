@@ -97,7 +97,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)
         self._panes = Grid(self._why, self._todo, self._lane, self._attempts, self._exits, id="origin-panes")
-        yield Vertical(FactsPane(self._head, id="why-here", classes=""), self._panes, id="body")
+        yield Vertical(FactsPane(self._head, id="why-here", classes="", still=True), self._panes, id="body")
 
     def _take_newest(self) -> None:
         keyset = self._list.keyset
@@ -203,11 +203,8 @@ class OriginScreen(LaneScreen, RowsScreen):
         """This origin, and the URL under the cursor."""
         view = self._view()
         origins, failed = ((view,), view.failed) if view is not None else ((), 0)
-        return Situation(Where.origin, origins=origins, urls=tuple(filter(None, (self._url(),))), failed=failed)
-
-    @handles("view.failures")
-    def _go_to_failures(self) -> None:
-        self.console.go_to(Where.failures, (("origin", self._origin),))
+        urls, failures = tuple(filter(None, (self._url(),))), (("origin", self._origin),)
+        return Situation(Where.origin, origins=origins, urls=urls, failed=failed, failures=failures)
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin))

@@ -62,7 +62,7 @@ class OriginList:
             self.suspicions = suspicions
 
     def fit(self, width: int) -> bool:
-        """Show the columns that are wanted, few on a narrow screen; return whether they changed: an order is due then."""
+        """Show the columns that are wanted, few on a narrow screen; return whether they changed and need an order."""
         relation = NARROW if width < NARROW_BELOW else chosen(self.wanted.columns)
         if relation.columns == self._relation.columns:
             return False

@@ -304,14 +304,10 @@ class OverviewScreen(LiveFilterScreen):
         """The marked origins, those that a filter hides last, or the selected one."""
         known = self.console.live_state.origins
         targets = tuple(known[str(key)] for key in self._table.chosen if key in known)
-        return Situation(Where.overview, origins=targets, failed=sum(view.failed for view in targets))
-
-    @handles("view.failures")
-    def _go_to_failures(self, now: Situation) -> None:
-        """Shows the failures of the marked origins, or of the one that was picked where it has any; else all."""
-        meant = self._table.mark_count or (self._table.picked and now.failed)
-        limit = tuple(("origin", view.origin) for view in now.origins) if meant else ()
-        self.console.go_to(Where.failures, *filter(None, (limit,)))
+        failed = sum(view.failed for view in targets)
+        meant = targets if self._table.mark_count or (self._table.picked and failed) else ()
+        failures = tuple(("origin", view.origin) for view in meant)
+        return Situation(Where.overview, origins=targets, failed=failed, failures=failures)
 
     @property
     def narrowed(self) -> bool:
