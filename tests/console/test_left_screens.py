@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from tests.console.support import Stage, stage
 from tui_crawler.console import terminal_app
+from tui_crawler.console.app import PAUSE_MS
 from tui_crawler.console.screen.base import STILL_MS
 from tui_crawler.console.terminal_app import release_left_widgets
 
@@ -100,7 +101,7 @@ async def test_screens_that_were_left_are_collected_while_one_is_calm_or_when_th
     collected: list[int] = []
     async with stage((120, 40)) as held:
         await held.settle(1, move_ms=STILL_MS)
-        monkeypatch.setattr(gc, "collect", lambda: collected.append(held.app.left_screens))
+        monkeypatch.setattr(gc, "collect", lambda *young: young or collected.append(held.app.left_screens))
         await open_and_leave(held, ("?",), Opened())
         await held.settle(1, move_ms=10)
         assert not collected
@@ -113,6 +114,30 @@ async def test_screens_that_were_left_are_collected_while_one_is_calm_or_when_th
             held.app.beat()
             await held.quiet(1)
         assert len(collected) == 2
+
+
+@pytest.mark.parametrize(
+    ("idle_ms", "counts", "collects"),
+    [
+        (PAUSE_MS - 1, (terminal_app.MOST_YOUNG, 0, 0), []),
+        (PAUSE_MS, (terminal_app.MOST_YOUNG - 1, 0, 0), []),
+        (PAUSE_MS, (terminal_app.MOST_YOUNG, terminal_app.MOST_TIMES, 0), [0]),
+        (STILL_MS, (terminal_app.MOST_YOUNG, terminal_app.MOST_TIMES, 0), [1]),
+        (STILL_MS, (terminal_app.MOST_YOUNG, 0, terminal_app.MOST_TIMES), [2]),
+    ],
+)
+async def test_young_garbage_is_collected_while_no_key_waits_for_it(
+    idle_ms: int, counts: tuple[int, int, int], collects: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected: list[int] = []
+    async with stage((120, 40)) as held:
+        await held.press("j")
+        await held.settle(1, move_ms=STILL_MS)
+        monkeypatch.setattr(gc, "get_count", lambda: counts)
+        monkeypatch.setattr(gc, "collect", collected.append)
+        monkeypatch.setattr(held.app, "idle_ms", lambda: idle_ms)
+        held.app.beat()
+    assert collected == collects
 
 
 def colours() -> tuple[Color, Color]:

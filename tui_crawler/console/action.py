@@ -174,6 +174,7 @@ class Situation:
     urls: tuple[str, ...] = ()
     failing: tuple[str, ...] | None = None  # those of `urls` that failed last time; None: not known
     barred: tuple[str, ...] = ()  # those that were blocked or dropped, where `failing` is known
+    refused: tuple[str, ...] = ()  # those that a policy refused, where that is known
     failed: int = 0
     jobs: tuple[JobView, ...] = ()
     workers: tuple[WorkerView, ...] = ()

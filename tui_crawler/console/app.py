@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 
 HEADER_MS = 250
+PAUSE_MS = 300
 TICK_MS = 500
 _FOLDER = Path(__file__).parent
 
@@ -343,7 +344,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             return
         now = self.clock.mono_ms()
         self.way_out.beat(now)
-        self.collect_left(calm=self.idle_ms() >= STILL_MS)
+        self.collect_garbage(pausing=self.idle_ms() >= PAUSE_MS, calm=self.idle_ms() >= STILL_MS)
         screen = self.console_screen
         if screen is None or not is_ready(screen):
             return

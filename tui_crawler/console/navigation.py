@@ -81,8 +81,8 @@ class Navigation(Handles):
             case (Where.logs, str(time)):
                 self._show_over(where)
                 self._seek_time(time)
-            case (Where.rule_draft, str(pattern)):
-                self._draft_rule(pattern)
+            case (Where.rule_draft, about):
+                self._draft_rule(about)
             case _ if where.view is not None and not values:
                 self._go_to_view(where)
             case _:
@@ -117,12 +117,15 @@ class Navigation(Handles):
         if isinstance(screen := self._screens.console_screen, LogsScreen):
             screen.call_later(screen.go_to_time, time)
 
-    def _draft_rule(self, pattern: str) -> None:
-        from tui_crawler.console.rules.draft import start_with_rule  # noqa: PLC0415  not before it is needed
+    def _draft_rule(self, about: object) -> None:
+        """Draft a rule for a pattern, or a policy."""
+        from tui_crawler.console.rules.draft import start_with_policy, start_with_rule  # noqa: PLC0415  not before it is needed
+        from tui_crawler.domain.rules.policy import QueryPolicy  # noqa: PLC0415  the same
 
         if (screen := self._screens.console_screen) is not None:
             screen.marks.used()
-        self._show_over(Where.rule_draft, "", start_with_rule(pattern))
+        start = start_with_policy(about) if isinstance(about, QueryPolicy) else start_with_rule(str(about))
+        self._show_over(Where.rule_draft, "", start)
 
     @_handles_views
     def _open_view(self, now: Situation, where: Where) -> None:

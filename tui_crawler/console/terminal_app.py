@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 8_192  # characters of one piece
 MOST_LEFT = 16  # screens, of about 1 MB each
+MOST_YOUNG, MOST_TIMES = 4_000, 10  # objects of the youngest generation; collections of the younger one
 
 
 def release_left_widgets(kind: type = StylesCache) -> None:
@@ -124,14 +125,20 @@ class TerminalApp(App[ReturnType]):
         if self.outlet is not None:
             self.outlet.leaving = leaving
 
-    def collect_left(self, *, calm: bool) -> None:
-        """Collect the widgets of closed screens, which hold each other; those that watch the app are held by it until
-        then. That takes tens of milliseconds, so it waits until the operator is `calm`, or until there are many."""
+    def collect_garbage(self, *, pausing: bool, calm: bool) -> None:
+        """Collect garbage while the operator is `pausing`, so that no key waits for it (docs/decisions/0024).
+
+        The widgets of closed screens hold each other; those that watch the app are held by it until then. To collect
+        them takes tens of milliseconds, so it waits until the operator is `calm`, or until there are many.
+        """
+        counts = gc.get_count()
         if self.left_screens >= (1 if calm else MOST_LEFT):
             self.left_screens = 0
             for watchers in getattr(self, "__watchers", {}).values():
                 watchers[:] = [one for one in watchers if one[0].is_running]
             gc.collect()
+        elif pausing and counts[0] >= MOST_YOUNG:
+            gc.collect(max((older for older in (1, 2) if calm and counts[older] >= MOST_TIMES), default=0))
 
     def get_theme(self, theme_name: str) -> Theme | None:
         """The theme, as this terminal can show it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.domain.records.view import RunView
 from tui_crawler.storage.crawl.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.storage.db.file_identity import check_current
-from tui_crawler.wiring.console import explainer
+from tui_crawler.wiring.console import begin_collecting, explainer
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 _FIRST = 1 << 32  # version of the first picture; less than it are those before
@@ -78,7 +77,7 @@ def replay_console(database: DatabasePlace, file: Path, run_id: int | None) -> i
     player = ReplayPlayer(MachineClock())
 
     def reports() -> ReplayedReports:
-        gc.enable()
+        begin_collecting()
         return ReplayedReports(file, run_id, player)
 
     app = CrawlerApp(
