@@ -71,7 +71,7 @@ async def test_what_stands_there_without_a_file() -> None:
         await open_robots(held)
         assert "robots.txt has not been fetched." in held.text()
         await held.commit(replace(view, robots_status="unavailable", robots_http_status=404), rounds=3)
-        assert "There is no robots.txt (404), so everything is allowed." in held.text()
+        assert "no robots.txt (404): everything is allowed" in held.text()
         await held.commit(replace(view, robots_status="unavailable"), rounds=3)
         assert "robots.txt: no response (its address is refused." in held.text()
         assert "there is no" not in held.text().lower()
@@ -95,7 +95,7 @@ async def test_a_robots_txt_that_cannot_be_had_says_why_and_is_no_empty_file() -
         assert "not fetched yet" not in held.text()
         assert "due now" not in held.text()
         await held.commit(replace(down, state="WAITING", finish_reason="", robots_http_status=503), rounds=3)
-        held.sees("answered 503", "due now, after the delay")
+        held.sees("robots.txt unreachable: HTTP 503", "due now, after the delay")
 
 
 async def test_rules_of_an_earlier_file_are_not_shown_as_in_force_when_there_is_none_now() -> None:

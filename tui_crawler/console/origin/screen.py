@@ -366,9 +366,8 @@ class RobotsScreen(ConsoleScreen):
 def _nothing(view: OriginView) -> str:
     match view.robots_status:
         case RobotsStatus.unavailable:
-            words = unavailable_words(view.robots_http_status)
+            return unavailable_words(view.robots_http_status)
         case RobotsStatus.unreachable:
-            words = unreachable_words(view.robots_http_status, view.robots_message)
+            return unreachable_words(view.robots_http_status, view.robots_message)
         case _:
-            words = "robots.txt has not been fetched"
-    return f"{words.replace('there is', 'There is', 1)}."
+            return "robots.txt has not been fetched"
