@@ -29,6 +29,7 @@ _LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules)
 _DRAFT = _on(Where.rule_draft)
 _WORKERS = _on(Where.workers)
+_SQL = _on(Where.sql)
 _REPLAY, _WRITE = (Need.replay,), (Need.writer,)
 _WRITE_RULES = (Need.writer, Need.rules)
 _WRITE_ENTRY = (*_WRITE_RULES, Need.entry)
@@ -139,6 +140,10 @@ ACTIONS: tuple[Action, ...] = (
         footer=68),
     _look("sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", word="sql",
         needs=(Need.queries,)),
+    _look("sql.catalogue", "", "views", "Show or hide the views with their columns", _SQL, word="views", footer=55),
+    _look("sql.chart", "", "chart",
+        "Chart the current column of the result, again: the next column of numbers; :chart X Y", _SQL, word="chart",
+        footer=56),
     _look("pulse.wider", "+", "longer", "Show the next longer span, up to a month", _SPANS, footer=11),
     _look("pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", _SPANS, footer=12),
     _look("pulse.follow", ".", "follow", "Follow the present again", _SPANS, (Need.newer,), word="follow", footer=13),
