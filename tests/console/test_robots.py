@@ -69,7 +69,7 @@ async def test_what_stands_there_without_a_file() -> None:
     view = reports.rows[API]
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
-        assert "robots.txt has not been fetched." in held.text()
+        assert "robots.txt has not been fetched" in held.text()
         await held.commit(replace(view, robots_status="unavailable", robots_http_status=404), rounds=3)
         assert "no robots.txt (404): everything is allowed" in held.text()
         await held.commit(replace(view, robots_status="unavailable"), rounds=3)
@@ -90,7 +90,7 @@ async def test_a_robots_txt_that_cannot_be_had_says_why_and_is_no_empty_file() -
     reports.commit(down)
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
-        assert "robots.txt unreachable: connection refused." in held.text()
+        assert "robots.txt unreachable: connection refused" in held.text()
         assert "The file is empty" not in held.text()
         assert "not fetched yet" not in held.text()
         assert "due now" not in held.text()
