@@ -151,6 +151,7 @@ ACTIONS: tuple[Action, ...] = (
         cli="pulse --origin|--job|--worker NAME", word="of", footer=14, takes=Takes.scope),
     _look("pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",
         _PULSE, word="latency", footer=15),
+    _look("pulse.wall", "", "wall", "Every origin over the span, one line each; or the charts", _PULSE, word="wall"),
     _look("timeline.open", "w", "politeness",
         "Promised and kept gaps of the marked origins, or the selected, over time", _ORIGINS, (Need.origin,),
         "audit --verbose", word="politeness", footer=47),
