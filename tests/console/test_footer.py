@@ -60,7 +60,7 @@ async def test_a_rule_is_made_from_the_marked_pages() -> None:
 async def test_the_numbered_views_are_one_chip_that_opens_the_overlay() -> None:
     async with stage((200, 60)) as held:
         assert "1-8 views" in footer(held)
-        for view in ("2 failures", "3 URLs", "5 logs", "6 stats"):
+        for view in ("2 failures", "3 URLs", "5 logs", "7 jobs"):
             assert view not in footer(held)
         await held.pilot.click(offset=(footer(held).index("1-8") + 1, 59))
         await held.settle(1)

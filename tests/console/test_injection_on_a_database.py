@@ -19,7 +19,7 @@ from tests.console.support import Stage, stage
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
 from tui_crawler.console.failures.rows import GROUPINGS
-from tui_crawler.console.stats.queries import STATS_TABLES
+from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.domain.records.command import PauseOrigins
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.rules.policy import PolicySet
@@ -102,7 +102,7 @@ async def tour(held: Stage) -> None:
     for keys in (
         ("enter", "b", "escape", "escape"),
         ("2", *("c" for _ in GROUPINGS), "tab", "enter", "A", "H", "L", "B", "b", "W", "i", "escape"),
-        ("3", "F", "escape", "4", "tab", "5", "6", *("c" for _ in STATS_TABLES), ";"),
+        ("3", "F", "escape", "4", "tab", "5", "7", *("c" for _ in LEDGERS), ";"),
     ):
         for key in keys:
             await held.press(key, rounds=1)

@@ -42,7 +42,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "draft": ("4", "D"),
     "entry": ("4", "e"),
     "logs": ("5",),
-    "stats": ("6",),
+    "jobs": ("7",),
     "workers": ("8",),
     "robots": ("b",),
     "sql": ("semicolon",),

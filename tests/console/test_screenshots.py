@@ -61,8 +61,8 @@ SCENES: dict[str, tuple[str, ...]] = {
     "timeline": ("w", *["pageup"] * 4, "h", "h", "h"),
     "timeline-lanes": ("space", "j", "space", "j", "space", "w"),
     "logs": ("5", "/", *"timeout", "enter"),
-    "stats": ("6",),
-    "pulse": ("7", *"hhhhhhhhhhhhhhhhhhhh"),
+    "jobs": ("7",),
+    "pulse": ("6", *"hhhhhhhhhhhhhhhhhhhh"),
     "workers": ("8",),
     "pivot": ("3", "right", "F"),
     "sql": (";", *"SELECT * FROM v_page", "enter"),
@@ -121,7 +121,7 @@ KEPT = {named(scene, SIZES[0], "dark") for scene in (*SCENES, WELCOME)} | {
 }
 """The pictures that a reader looks at."""
 
-READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin", "stats"})
+READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin"})
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
 

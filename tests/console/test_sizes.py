@@ -19,7 +19,7 @@ SCREENS = {
     "urls": (("3",), ("/", "i")),
     "why": (("i", "enter"), ("i",)),
     "logs": (("5",), ("?",)),
-    "stats": (("6",), ("a",)),
+    "jobs": (("7",), ("a",)),
     "robots": (("enter", "b"), ("ctrl+t",)),
 }
 """Keys that lead to a screen, and the dialogs opened over it."""

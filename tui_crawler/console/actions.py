@@ -21,9 +21,9 @@ _SPANS = _PULSE | _on(Where.timeline)
 _VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.scope}
 _TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff, Where.rule_draft)
 _FILTERED = _TABLES - _LOG
-_MATCHED = _FILTERED - _on(Where.urls, Where.stats)
+_MATCHED = _FILTERED - _on(Where.urls, Where.jobs)
 _PROBLEMS = _ORIGINS | _LOG
-_JOBS = _on(Where.stats)
+_JOBS = _on(Where.jobs)
 _TABS = _on(Where.url)
 _LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules)
@@ -232,8 +232,6 @@ ACTIONS: tuple[Action, ...] = (
         "gives them back to who had them", "move", 46, Takes.move),
     _look("stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs, actions of operators",
         _JOBS, word="show", footer=50, takes=Takes.ledger),
-    _look("stats.exits", "O", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", _JOBS,
-        word="exits", footer=51),
     _look("stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", _JOBS, word="count"),
     _look("url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen",
         cli="why URL", word="why", footer=63, takes=Takes.url),
@@ -276,8 +274,8 @@ ACTIONS: tuple[Action, ...] = (
         _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree), (Need.writer, Need.url), word="makerule",
         footer=46),
     *(
-        _look(where.goes_there, view.key, view.label, view.help, word=where.name,
-            takes=_VIEWS_TAKE.get(where, Takes.nothing))
+        _look(where.goes_there, view.key, view.label, view.help, word=view.label.lower(),
+            takes=_VIEWS_TAKE.get(where, Takes.nothing), short=view.formerly)
         for where, view in VIEWS.items()
     ),
     _look("origin.open", "", "origin", "Open an origin by its name; :o for short", needs=(Need.origin,), word="origin",

@@ -236,7 +236,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         """What finds who does an action."""
         others = (self.appearance, self.way_out, self.host_takeover, self.replay)
         late = (lambda: self.command_queue, lambda: self.row_actions)
-        return Dispatcher(self, others, late, self.situation, self.live_state, self.appearance, self.navigation)
+        here, been_here = (self.live_state, self.appearance, self.navigation), self.memory.last != ConsoleSession()
+        return Dispatcher(self, others, late, self.situation, *here, been_here=been_here)
 
     @cached_property
     def _hindrances(self) -> Mapping[Need, Callable[[], str]]:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 
 _TYPED_KEPT = 50
+_RENUMBERED = frozenset({Where.pulse.goes_there, Where.jobs.goes_there})
+_NUMBERS = """{view.pulse} is Pulse now; Stats became {view.jobs} Jobs \
+(exit codes: {view.failures} Failures, {view.pulse} Pulse)"""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
 
@@ -42,11 +45,15 @@ class Dispatcher(Handles):
         live_state: LiveState,
         appearance: Appearance,
         navigation: Navigation,
+        *,
+        been_here: bool,
     ) -> None:
-        """`others` do actions wherever one is; `late` are others that are made when they are first needed."""
+        """`others` do actions wherever one is; `late` are others that are made when they are first needed. `been_here`:
+        the operator has used the console before, and knows how views were numbered."""
         self._screens, self._late, self._situation = screens, late, situation
         self._live_state, self._appearance, self._navigation = live_state, appearance, navigation
         self._others = (navigation, *others)
+        self._tells_numbers = been_here
         self._typed: deque[str] = deque(maxlen=_TYPED_KEPT)  # what was typed after `:`, the newest last
 
     def do(self, action_id: str, typed: str = "", about: str = "") -> None:
@@ -67,6 +74,9 @@ class Dispatcher(Handles):
                 line.make_way()
         if not about and isinstance(screen, WaitingScreen) and screen.postpone(action_id, typed):
             return
+        if action_id in _RENUMBERED and self._tells_numbers:
+            self._tells_numbers = False
+            screens.tell("views", self._appearance.key_names.said(_NUMBERS))
         now = self._situation(screen, about)
         if reason := why_not(action, now):
             screens.tell("no", f"{action.label}: {reason}", "muted")

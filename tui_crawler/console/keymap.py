@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from textual.keys import Keys
 
-from tui_crawler.console.action import Where
+from tui_crawler.console.action import FORMER_IDS, Where
 from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.keys import TABLE_BINDINGS, canonical, character_of, key_name
 
@@ -51,7 +51,8 @@ def read_keymap(written: Mapping[str, str]) -> KeyMap:
     for binding in TABLE_BINDINGS:
         name = binding.id or ""
         places[name], usual[name] = frozenset(Where), canonical(binding.key)
-    for name, keys in written.items():
+    for former, keys in written.items():
+        name = FORMER_IDS.get(former, former)
         if name not in places:
             problems.append((name, f"there is no action {name}"))
         elif (read := _read_keys(name, keys, problems)) is not None:

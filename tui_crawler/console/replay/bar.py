@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TRACK, _SHORT_TRACK = 40, 12
 _OF_NOW = {
-    Where.stats: "stashes, job settings: of now",
+    Where.jobs: "stashes, job settings: of now",
     Where.robots: "text of robots.txt: of now",
     Where.diff: "compared: what is stored now",
     Where.page_diff: "compared: what is stored now",
