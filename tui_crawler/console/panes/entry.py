@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
-from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.suggester import Suggester
@@ -106,21 +106,27 @@ class EntryLine(Vertical):
         self._before: tuple[str, ...] = ()
         self._back = 0  # so many texts back in them
         self._draft = ""  # what stood here before one of them did
-        self._offers = Lines(id="entry-offers", still=True)
-        self._offers.display = False
-        self._label = Static("", id="entry-label", markup=False)
-        self._box = _Box(id="entry-input", compact=True, select_on_focus=False)
 
-    def compose(self) -> ComposeResult:
-        yield self._offers
-        with Horizontal(id="entry-line"):
-            yield self._label
-            yield self._box
+    @cached_property
+    def _offers(self) -> Lines:
+        offers = Lines(id="entry-offers", still=True)
+        offers.display = False
+        return offers
 
-    def on_mount(self) -> None:
-        """Watches where the focus goes; not when the screen was closed before what is in here came."""
-        if self.children:
-            self.watch(self.screen, "focused", self._focus_went, init=False)
+    @cached_property
+    def _label(self) -> Static:
+        return Static("", id="entry-label", markup=False)
+
+    @cached_property
+    def _box(self) -> _Box:
+        return _Box(id="entry-input", compact=True, select_on_focus=False)
+
+    def _build(self) -> None:
+        """Mount what is in here, which screens do without until it is opened; watch where the focus goes."""
+        row = Horizontal(id="entry-line")
+        self.mount(self._offers, row)
+        row.mount(self._label, self._box)
+        self.watch(self.screen, "focused", self._focus_went, init=False)
 
     def open(
         self,
@@ -133,6 +139,8 @@ class EntryLine(Vertical):
     ) -> None:
         """Shows the line and puts the cursor into it. `complete` says what a text may become at its end; up and down go
         through what was typed `before` (the newest last)."""
+        if not self.children:
+            self._build()
         box = self._box
         if self.screen.focused is not box:
             self.came_from = self.screen.focused

@@ -21,6 +21,11 @@ class PlainInput(TakesText, Input):
 
     cursor_blink = False
 
+    def update_node_styles(self, animate: bool = True) -> None:
+        """Update its styles; not while it is made, since it is styled when it is mounted."""
+        if self.parent is not None:
+            super().update_node_styles(animate)
+
     def validate_value(self, value: str) -> str:
         """Drops what a terminal could obey."""
         return plain_text(value).replace("\n", " ")
