@@ -11,18 +11,17 @@ from rich.cells import cell_len
 from textual import events
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widget import Widget
-from textual.widgets import Input, Static
 
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.typing import PlainInput, plain_text
-from tui_crawler.console.urls.cells import bare_host
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
+    from textual.widgets import Input, Static
+
     from tui_crawler.console.dialogs.completion import Choice, Completion
+    from tui_crawler.console.panes.entry_box import EntryBox
 
 _LONGEST_LABEL = 80
 _MOST_OFFERED = 40
@@ -50,32 +49,6 @@ class EntryUse:
         """Whether what stands there already is selected: the next character takes its place, a key that moves the
         cursor keeps it."""
         return self.passing and self.typed is not None
-
-
-class _Ghost(Suggester):
-    """What the likeliest completion adds to a text; right at its end puts it in."""
-
-    def __init__(self, complete: Callable[[str], Completion]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._complete = complete
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """The text with the first word that fits, of an origin also its host; None: none begins so."""
-        offered = self._complete(value)
-        fragment = value[offered.start :]
-        words = (form for word in offered.words for form in (word, bare_host(word)))
-        fits = (word for word in words if fragment and word.casefold().startswith(fragment.casefold()))
-        return next((value + plain_text(word[len(fragment) :]) for word in fits), None)
-
-
-class _Box(PlainInput):
-    """Takes enter before the next key is looked at: what is typed after it is no part of the text."""
-
-    async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":
-            event.stop()
-            event.prevent_default()
-            await self.action_submit()
 
 
 class EntryLine(Vertical):
@@ -115,11 +88,15 @@ class EntryLine(Vertical):
 
     @cached_property
     def _label(self) -> Static:
+        from textual.widgets import Static  # noqa: PLC0415  not before the first paint
+
         return Static("", id="entry-label", markup=False)
 
     @cached_property
-    def _box(self) -> _Box:
-        return _Box(id="entry-input", compact=True, select_on_focus=False)
+    def _box(self) -> EntryBox:
+        from tui_crawler.console.panes.entry_box import EntryBox  # noqa: PLC0415  not before the first paint
+
+        return EntryBox(id="entry-input", compact=True, select_on_focus=False)
 
     def _build(self) -> None:
         """Mount what is in here, which screens do without until it is opened; watch where the focus goes."""
@@ -151,7 +128,7 @@ class EntryLine(Vertical):
         self._write(text)
         if text and use.replaced:
             box.action_select_all()  # what is typed begins another one
-        box.suggester = None if complete is None else _Ghost(complete)
+        box.complete_by(complete)
         self._before, self._back, self._draft = tuple(before), 0, text
         self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
 
@@ -249,7 +226,7 @@ class EntryLine(Vertical):
 
     def _write(self, text: str) -> None:
         box = self._box
-        with box.prevent(Input.Changed):
+        with box.prevent(box.Changed):
             box.value = text
         box.cursor_position = len(text)
         self._choice = None
