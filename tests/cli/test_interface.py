@@ -36,6 +36,8 @@ PROMISED = (
     "run my.yaml --new-run --recheck --own",
     "run my.yaml --service",
     "log --follow --attempts --json",
+    "follow --plain --wait --every 1m",
+    "follow --json",
     "my.yaml --allow-impolite",
     "crawl https://example.org/ --allow-impolite",
     "check my.yaml --allow-impolite",

@@ -149,7 +149,7 @@ class TestFollow:
 
         with closing(Reports(crawl)) as reports:
             log = ActivityLog(reports, "")
-            follow(log, log.newest(1), tell, wait, notes.append)
+            follow(log.more, log.newest(1), tell, wait, notes.append)
         assert notes == []
         names = [one.action if isinstance(one, ActionView) else one.event for one in told]
         assert names == ["run_finished", "first", *["many"] * 1_500, "pause", "last"]
@@ -180,7 +180,7 @@ class TestFollow:
             log = ActivityLog(reports, "")
             entries = log.newest(1)
             happen(crawl, "meanwhile")
-            follow(log, entries, tell, _interrupt, _no_note)
+            follow(log.more, entries, tell, _interrupt, _no_note)
         assert told == ["run_finished", "meanwhile"]
 
     def test_an_action_that_waited_is_told_again_once_it_was_carried_out(self, crawl: Path):
@@ -218,13 +218,13 @@ class TestFollow:
             entries = log.newest(1)
             happen(crawl, "last")
             monkeypatch.setattr(reports, "actions", Mock(side_effect=[HELD_UP, HELD_UP, reports.actions(9)]))
-            follow(log, entries, tell, lambda _: None, notes.append)
+            follow(log.more, entries, tell, lambda _: None, notes.append)
         assert (told, notes) == (["run_finished", "last"], ["the server is away"])
 
     def test_it_ends_when_nobody_reads(self, crawl: Path):
         with closing(Reports(crawl)) as reports:
             log = ActivityLog(reports, "")
-            follow(log, log.newest(5), lambda _: False, _interrupt, _no_note)
+            follow(log.more, log.newest(5), lambda _: False, _interrupt, _no_note)
 
 
 def _interrupt(*_: object) -> None:

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, positive
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.reports import Reports
 
     Entry = ActivityView | ActionView | AttemptView
+
+E = TypeVar("E")
 
 USUAL_LIMIT = 50
 LOOK_S = 0.5
@@ -63,7 +65,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         def tell(entry: Entry) -> bool:
             return printer.document(_document(entry)) if arguments.json else printer.line(_line(entry, zone))
 
-        follow(log, entries, tell, time.sleep, printer.note)
+        follow(log.more, entries, tell, time.sleep, printer.note)
     return ExitStatus.ok
 
 
@@ -113,9 +115,9 @@ class ActivityLog:
 
 
 def follow(
-    log: ActivityLog,
-    entries: Iterable[Entry],
-    tell: Callable[[Entry], bool],
+    more: Callable[[], Iterable[E]],
+    entries: Iterable[E],
+    tell: Callable[[E], bool],
     wait: Callable[[float], None],
     note: Callable[[str], None],
 ) -> None:
@@ -124,7 +126,7 @@ def follow(
     held_up = False
     while all(tell(entry) for entry in entries):
         try:
-            entries, held_up = log.more(), False
+            entries, held_up = more(), False
         except StorageHeldUp as trouble:
             if not held_up:
                 note(str(trouble))

@@ -25,7 +25,7 @@ neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways
 _COMMANDS = (
     "demo", "console", "run", "site_audit", "archive", "check", "status", "why", "steer", "failures", "links", "tree",
     "rules", "audit", "pulse", "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue",
-    "log", "serve", "workers", "database", "completion",
+    "log", "follow", "serve", "workers", "database", "completion",
 )  # fmt: skip
 """The modules that declare commands, in the order of the list in the help."""
 _OWN = frozenset(_COMMANDS) - {"console", "site_audit", "steer", "database"}

@@ -498,10 +498,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     @handles("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
-        """Drafts a rule for URLs and those alike."""
-        from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  not before the first paint
+        """Draft a rule for URLs and those alike; where their queries were refused, the policy that allows these."""
+        from tui_crawler.console.rules.pattern import rule_about  # noqa: PLC0415  not before the first paint
 
-        self.console.go_to(Where.rule_draft, pattern_of(now.urls))
+        self.console.go_to(Where.rule_draft, rule_about(now.urls, now.refused))
 
     @handles("timeline.open")
     def show_politeness(self, now: Situation) -> None:
