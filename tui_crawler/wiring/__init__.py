@@ -59,7 +59,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _NeverShown(ModuleType):
+class _NotShown(ModuleType):
     """In place of a module of Textual: whatever is imported from it is an empty class."""
 
     def __getattr__(self, name: str) -> type:
@@ -72,7 +72,7 @@ def _prepare_for_screen() -> None:
     command palette, which no app here has (ENABLE_COMMAND_PALETTE), would load ten widgets."""
     gc.disable()
     os.environ.setdefault("TEXTUAL_FPS", "120")
-    sys.modules.setdefault("textual.command", _NeverShown("textual.command"))
+    sys.modules.setdefault("textual.command", _NotShown("textual.command"))
 
 
 def operator_name(database: DatabasePlace | None = None) -> str:

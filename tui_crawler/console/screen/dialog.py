@@ -48,7 +48,7 @@ def dialog_box(title: str, hint: str = "", kind: str = "") -> Vertical:
     return box
 
 
-class _Dimmed(BackgroundScreen):
+class _ScreenPaint(BackgroundScreen):
     """The screen behind a dialog. Each of its few styles is dimmed once, not with each of its many pieces."""
 
     @classmethod
@@ -84,7 +84,7 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
     def render(self) -> RenderableType:
         """Return what is behind it, dimmed."""
         behind = super().render()
-        return _Dimmed(behind.screen, behind.color) if isinstance(behind, BackgroundScreen) else behind
+        return _ScreenPaint(behind.screen, behind.color) if isinstance(behind, BackgroundScreen) else behind
 
     def on_compose(self) -> None:
         """Choose the layout before there are widgets, which are then styled once."""
