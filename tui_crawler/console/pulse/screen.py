@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 CHART_LINES, CHART_CELLS = 8, 40
 """A chart has at least so many lines and cells, its border among them."""
-WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 56, 3
+WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 52, 3
 """The wall has at least so many lines, its columns except the pace so many cells; more columns of charts would be too
 narrow to compare."""
 _CHARTS = ("pages", "latency", "failures", "states", "exits", "queue", "bytes", "lag", "commits")
