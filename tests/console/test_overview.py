@@ -487,7 +487,7 @@ async def test_origins_that_differ_by_the_scheme_alone_are_both_shown_with_it() 
         assert "127.0.0.1:9306" in held.text()
         assert secure not in held.text()
         await held.commit(origin(plain), rounds=4, move_ms=1_200)
-        held.sees("http 127.0…:9306", "https 127.…:9306")
+        held.sees("http 127.0.…:9306", "https 127.0…:9306")
     async with stage((200, 50), reports=reports) as held:
         assert secure in held.text()
         assert plain in held.text()
