@@ -2,8 +2,9 @@
 
 Makes a database whose counts are those of so many attempts (ten million) in a month, by minute and hour, of two jobs
 and some workers, and whose log has 600,000 attempts of one origin among as many of another one (kept in --folder, so
-that the next time is quick). Then every span is read of the whole crawl, a job, a worker, that origin and the wall: first over a
-connection just opened, then again. Processor time is told (files are in memory): other work does not show in it.
+that the next time is quick). Then every span is read of the whole crawl, a job, a worker, that origin and the wall:
+first over a connection just opened, then again. Processor time is told (files are in memory): other work does not show
+in it.
 """
 
 from __future__ import annotations

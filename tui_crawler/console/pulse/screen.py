@@ -73,16 +73,11 @@ class PulseScreen(SpanActions, ConsoleScreen):
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
     def _ask_pulse(self) -> Ask[Pulse] | None:
-        if not self.console.live_state.known:
-            return None
-        end = self.span.end if self.span.end is not None else self.present()
-        return pulse_of(self._of, self.span.chosen or self.run_length(), end)
+        return pulse_of(self._of, *self.shown_until) if self.console.live_state.known else None
 
     def _ask_paces(self) -> Ask[Mapping[str, Pace]] | None:
-        if not self._wall.display or not self.console.live_state.known:
-            return None
-        end = self.span.end if self.span.end is not None else self.present()
-        return paces(TimeSpan.covering(self.span.chosen or self.run_length(), end, self._wall_cells))
+        known = self._wall.display and self.console.live_state.known
+        return paces(TimeSpan.covering(*self.shown_until, self._wall_cells)) if known else None
 
     def _show_wall(self) -> None:
         live = self.console.live_state
