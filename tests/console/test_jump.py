@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.events import MouseDown, MouseUp
 from textual.geometry import Region
+from textual.widget import Widget
 
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.jump import LETTERS, JumpBox, JumpLabel, JumpScreen, targets_of
@@ -127,3 +128,30 @@ async def test_keys_of_views_are_the_operators() -> None:
         assert found["f2"] == "view.failures"
         await held.press("ctrl+o", "f2", rounds=1)
         assert held.app.screen.query("#groups")
+
+
+async def test_panes_scrolled_out_of_view_stand_in_the_box_also_after_a_resize() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("enter", "ctrl+o", rounds=1)
+        wide = labels(held)
+        assert len(wide) >= 4
+        for size in ((60, 20), (80, 24), (120, 40)):
+            await held.pilot.resize_terminal(*size)
+            await held.quiet()
+            screen = held.on_top
+            box = held.app.screen.query_one(JumpBox)
+            for label in held.app.screen.query(JumpLabel):
+                assert isinstance(label.target.goal, Widget)
+                assert label.region in label.target.goal.region, "on the pane it goes to"
+                assert not label.region.overlaps(box.region) or label.region.y == label.target.goal.region.y
+            unseen = [pane for pane in panes_of(screen) if not screen.find_widget(pane).visible_region.area]
+            assert box.text.count("▼") >= len(unseen)
+            assert box.region in Region(0, 0, *size)
+        assert labels(held) == wide
+        await held.pilot.resize_terminal(60, 20)
+        await held.quiet()
+        assert screen is not None
+        last = panes_of(screen)[-1]
+        await held.press(LETTERS[len(panes_of(screen)) - 1], rounds=1)
+        assert screen.focused is last
+        assert last.region.y < 20, "it is scrolled to"

@@ -25,6 +25,7 @@ from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.lifetime import is_open
 from tui_crawler.text.cells import Styled
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING
 from tui_crawler.text.safe_text import clip
 
 LETTERS = "".join(dict.fromkeys("asdfghjkl" + ascii_lowercase))
@@ -55,8 +56,8 @@ def targets_of(screen: ConsoleScreen, key_names: KeyNames) -> list[Target]:
     names = Counter(pane_name(pane) for pane in panes_of(screen))
     for letter, pane in zip(LETTERS, panes_of(screen), strict=False):
         short = pane_name(pane)
-        name = short if names[short] == 1 else pane_name(pane, whole=True)
-        panes.append(Target(letter, name, pane, _place(screen, pane)))
+        way, region = _place(screen, pane)
+        panes.append(Target(letter, (short if names[short] == 1 else pane_name(pane, whole=True)) + way, pane, region))
     bars = screen.query(TabBar).exclude("#views")  # those show their keys anyway, and are in the box
     tabs = [(action_id, "", region) for bar in bars for action_id, region in bar.places()]
     views = [(where.goes_there, view.label, None) for where, view in VIEWS.items()]
@@ -68,13 +69,17 @@ def targets_of(screen: ConsoleScreen, key_names: KeyNames) -> list[Target]:
     return [*panes, *keyed]
 
 
-def _place(screen: ConsoleScreen, pane: Widget) -> Region | None:
-    """Return the part of a pane that is on the screen; None where it is behind another one, or under the box."""
+def _place(screen: ConsoleScreen, pane: Widget) -> tuple[str, Region | None]:
+    """The part of a pane that is on the screen. Of one that is behind another one, scrolled out, or under the box:
+    whether it is further down or up, and None."""
     try:
-        seen = screen.find_widget(pane).visible_region
+        found = screen.find_widget(pane)
     except NoWidget:
-        return None
-    return seen if seen.area and seen.y < screen.size.height - _BOX_LINES else None
+        return "", None
+    seen, y, body = found.visible_region, found.region.y, screen.query_one("#body").region
+    if seen.area and seen.y < screen.size.height - _BOX_LINES:
+        return "", seen
+    return f" {DESCENDING}" if y >= body.bottom - 1 else f" {ASCENDING}" if y < body.y else "", None
 
 
 class JumpLabel(Lines, can_focus=False):
