@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from tui_crawler.console.action import VIEWS, Situation, Where, why_not
+from tui_crawler.console.action import VIEWS, Need, Situation, Where, why_not
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -74,10 +74,10 @@ class Dispatcher(Handles):
                 line.make_way()
         if not about and isinstance(screen, WaitingScreen) and screen.postpone(action_id, typed):
             return
-        if action_id in _RENUMBERED and self._tells_numbers:
-            self._tells_numbers = False
-            screens.tell("views", self._appearance.key_names.said(_NUMBERS))
+        self._tell_numbers(action_id)
         now = self._situation(screen, about)
+        if action_id == "view.freeze" and not Need.replay.lacking(now):
+            action_id = "replay.play"
         if reason := why_not(action, now):
             screens.tell("no", f"{action.label}: {reason}", "muted")
         else:
@@ -85,6 +85,12 @@ class Dispatcher(Handles):
             any(one.perform(action_id, typed, now) for one in others)
         if screens.console_screen is screen:
             screen.tell_footer()
+
+    def _tell_numbers(self, action_id: str) -> None:
+        """Say once that views have other numbers than before."""
+        if action_id in _RENUMBERED and self._tells_numbers:
+            self._tells_numbers = False
+            self._screens.tell("views", self._appearance.key_names.said(_NUMBERS))
 
     def do_typed(self, text: str) -> None:
         """Does what was typed after `:`: the word of an action, and what it is about."""
@@ -134,12 +140,12 @@ class Dispatcher(Handles):
     # dialogs are loaded when they are first wanted
 
     @handles("cmd.prompt")
-    def _open_prompt(self) -> None:
+    def _open_prompt(self, text: str) -> None:
         hint = "an action by its word: pause, add URL, sort todo"
         if (screen := self._screens.console_screen) is not None:
             use = EntryUse("command", self.do_typed, left=lambda: None, passing=True)
             complete = partial(self._prompt().complete, screen=screen)
-            screen.query_one(EntryLine).open(use, ":", "", hint, complete, self._typed)
+            screen.query_one(EntryLine).open(use, ":", text, hint, complete, self._typed)
 
     def _chosen(self, target: object) -> None:
         if isinstance(target, Widget):
@@ -159,6 +165,13 @@ class Dispatcher(Handles):
 
         origins = sorted(self._live_state.origins.values(), key=lambda view: view.origin)
         self._screens.push_screen(PaletteScreen(now, self._appearance.key_names, origins), chosen)
+
+    @handles("menu.selected", "o")
+    @handles("menu.go", "g")
+    @handles("menu.log", "l")
+    @handles("menu.table", "t")
+    def _open_menu(self, first: str) -> None:
+        self._screens.begin_menu(first)
 
     @handles("focus.jump")
     def _open_jump(self) -> None:
