@@ -152,7 +152,7 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         await held.press("stats.ledger", rounds=2)
         held.sees("Limbo · 3", "4m00s")
         await held.press("stats.ledger", rounds=2)
-        assert "Stashes · 2 · counted at 10:41:07 · u again" in held.text()
+        assert "Stashes · 2 · counted at 10:41:07 · t n again" in held.text()
         await held.commit(rounds=3, move_ms=6_000)
         assert held.reports.asked.count("stashes()") == 1
         await held.press("stats.count", rounds=2)

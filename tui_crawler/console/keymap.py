@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from textual.keys import Keys
 
-from tui_crawler.console.action import Where
+from tui_crawler.console.action import FORMER_IDS, Where
 from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.keys import MENUS, NO_KEY, USUAL, canonical, character_of, key_name
 
