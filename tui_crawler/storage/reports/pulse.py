@@ -53,7 +53,7 @@ FROM {source} LEFT JOIN request q ON a.id % {fast} = 0 AND q.id = (SELECT MAX(id
 """
 _PACED = "o.origin, a.kind, a.exit_code FROM {source} JOIN origin o ON o.id = a.origin_id"
 _ALL = "SELECT a.ended_at, 1, {logged} WHERE {way}a.id >= {begin} AND a.id < {end}"
-_SOME = """WITH RECURSIVE place (low) AS (SELECT {begin} UNION ALL SELECT low + {stride} FROM place
+_SOME = """WITH RECURSIVE place (low) AS (SELECT CAST({begin} AS BIGINT) UNION ALL SELECT low + {stride} FROM place
     WHERE low + {stride} < {end}),
 chosen (id, number) AS (SELECT (SELECT a.id FROM attempt a WHERE {way}a.id >= low{shift} AND a.id < low + {stride}
     ORDER BY a.id LIMIT 1), {number} FROM place)
