@@ -204,7 +204,9 @@ def round_top(value: float) -> float:
     if not (isfinite(value) and value > 0):
         return 1.0
     unit = 10.0 ** floor(log10(value))
-    return next((unit * step for step in (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8) if value <= unit * step * (1 + 1e-9)), unit * 10)
+    return next(
+        (unit * step for step in (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8) if value <= unit * step * (1 + 1e-9)), unit * 10
+    )
 
 
 _FILLS = {True: "#|:.=_", False: "█▓▒░▄▁"}
