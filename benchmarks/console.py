@@ -31,8 +31,18 @@ from tui_crawler.text.glyphs import CURSOR
 
 RUNS, PRESSES, WATCH_S, STALL_S = 3, 120, 20.0, 10.0
 _MINIMAL = [sys.executable, "-m", "benchmarks.console_minimal"]
-_BACK = ("esc back to the overview", b"\x1b", r"─ Origins ")
+_BACK = ("esc back to the origins", b"\x1b", r"─ Origins ")
 TURN = (
+    ("enter opens an origin", b"\r", r"─ Attempts "),
+    _BACK,
+    ("? opens the help", b"?", r"╭─ Keys"),
+    _BACK,
+    ("ctrl+p opens the palette", b"\x10", r"╭─ Actions"),
+    _BACK,
+    (": opens the prompt", b":", r"\n : "),
+    _BACK,
+    ("g q opens SQL", b"gq", r"─ Question"),
+    _BACK,
     ("2 Failures", b"2", r"─ By (?s:.*) Failures  "),
     _BACK,
     ("3 URLs", b"3", r"─ URLs (?s:.*) URLs  "),
@@ -163,7 +173,7 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
     with Crawl(database, settles) as crawl:
         crawl.watch(2)
         with Console.start(_console(database)) as console:
-            frame, rows = console.first_seen(b"Overview", b"site")
+            frame, rows = console.first_seen(b"Origins", b"site")
             console.read_for(3)
             before, seen = console.processor_s(), console.count
             written = crawl.watch(WATCH_S, console.read_for)
@@ -192,7 +202,7 @@ def yardstick(turns: int) -> Keys:
 def turns_of(database: Path, turn: Sequence[tuple[str, bytes, str]], turns: int) -> dict[str, Keys]:
     """The keys in turn, at rest."""
     with Console.start(_console(database)) as console:
-        console.first_seen(b"Overview", b"site")
+        console.first_seen(b"Origins", b"site")
         console.read_for(2)
         found = console.press_in_turn(turn, turns, random.Random(turns))
         console.quit()
@@ -203,7 +213,7 @@ def start_once(command: list[str], row: str = NAME) -> tuple[Seen, Seen]:
     """Starts the console while nothing else is at work, and leaves it. Gives when its frame stood, header and footer,
     and the first row that has `row` in it. The first start of changed sources makes their bytecode, too."""
     with Console.start(command) as console:
-        frame, rows = console.first_seen(b"Overview", row.encode())
+        frame, rows = console.first_seen(b"Origins", row.encode())
         console.quit()
     return frame, rows
 
