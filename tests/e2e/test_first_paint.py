@@ -99,6 +99,10 @@ def test_watching_loads_neither_configuration_nor_driver_before_the_first_pictur
     assert sum(name.startswith("tui_crawler") for name in names) <= MOST_BEFORE_PICTURE
 
 
+def test_a_replay_shows_its_rows(database: Path, tmp_path: Path):
+    assert "tui_crawler.storage.crawl.replayed" in loaded(tmp_path, "rows", "replay", "--console", "--db", database)
+
+
 def test_watching_loads_no_configuration_before_the_first_rows(database: Path, tmp_path: Path):
     names = loaded(tmp_path, "rows", "--db", database, "--readonly")
     assert "tui_crawler.storage.reports.reports" in names

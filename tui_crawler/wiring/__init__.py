@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
     from tui_crawler.wiring.headless import run_headless
-    from tui_crawler.wiring.replay_console import crawl_in_file, replay_console
+    from tui_crawler.wiring.replay_console import crawl_in_file, open_replay
     from tui_crawler.wiring.steering import carry_out
     from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
 
@@ -47,15 +47,27 @@ _LATE = {
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
     "crawl_in_file": "wiring.replay_console",
-    "replay_console": "wiring.replay_console",
+    "open_replay": "wiring.replay_console",
     "open_welcome": "wiring.welcome",
     "config_from_first_seeds": "wiring.welcome",
 }
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
-    "carry_out", "config_from_first_seeds", "coverage_of", "crawl_in_file", "demo_console", "demo_headless",
-    "demo_serve", "open_console", "open_reports", "open_welcome", "operator_name", "replay_console", "run_headless",
-    "server_module", "write_export",
+    "carry_out",
+    "config_from_first_seeds",
+    "coverage_of",
+    "crawl_in_file",
+    "demo_console",
+    "demo_headless",
+    "demo_serve",
+    "open_console",
+    "open_replay",
+    "open_reports",
+    "open_welcome",
+    "operator_name",
+    "run_headless",
+    "server_module",
+    "write_export",
 ]  # fmt: skip
 
 
