@@ -196,7 +196,7 @@ def test_the_contract_says_who_asks_how_often_and_what_the_operator_may_do() -> 
     assert "User-Agent  bot-crawler (for https://example.net/why)" in shown
     assert "contact     https://example.net/why" in shown
     assert "concurrency 1 for this origin" in shown
-    assert "at least 2m00s (Crawl-delay of robots.txt, which asks for 10m00s) after each response" in shown
+    assert "at least 2m00s (Crawl-delay of robots.txt, which requires 10m00s) after each response" in shown
     assert "robots.txt  " not in shown, "it stands beside the card"
     gone = replace(view, robots_status="unavailable", robots_http_status=404)
     shown_gone = text(*contract_lines(CONTRACT, gone, NOW, UTC, KeyNames()), width=160)
