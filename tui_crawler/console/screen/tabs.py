@@ -25,9 +25,7 @@ class TabScreen(RowsScreen):
 
     def show_tab(self, name: str) -> None:
         """Shows a tab in place of the others."""
-        panes = self.query_one("#body")
-        panes.remove_class(*(f"tab-{one}" for one in self.TABS))
-        panes.add_class(f"tab-{name}")
+        self.query_one("#body").update_classes({f"tab-{one}": one == name for one in self.TABS}, animate=False)
         self.tab = name
         self.show_tabs()
 
@@ -35,7 +33,4 @@ class TabScreen(RowsScreen):
         """Brings the line of tabs up to date."""
         notes, key_of = self.tab_notes(), self.key_names.first
         tabs = [Tab(one, key_of(one), words, notes.get(name, "")) for name, (words, one) in self.TABS.items()]
-        self.query_one(TabBar).tell(tabs, self.TABS[self.tab][1])
-
-    def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
-        self.console.do(event.action_id)
+        self.query(TabBar).last().tell(tabs, self.TABS[self.tab][1])
