@@ -9,6 +9,7 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.overview.rows import opened_by
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.rules.pattern import literal
 from tui_crawler.console.tree.rows import NodeKind
 from tui_crawler.domain.rules.page_filter import PageFilter, read_page_filter
@@ -212,3 +213,16 @@ async def test_the_counts_of_a_branch_open_its_pages() -> None:
         held.sees(f"re:^{literal(tree.record(branch).prefix)} state:failed,retry")
         await held.press("escape", "escape", rounds=1)
         assert where(held) is Where.tree
+
+
+async def test_a_click_on_the_tab_of_failures_shows_all_that_it_counts() -> None:
+    async with stage() as held:
+        table = held.table("#origins")
+        table.pick(table.row_order.index(API))
+        bar = held.app.screen.query_one("#views", TabBar)
+        place = dict(bar.places())["view.failures"]
+        await held.pilot.click(offset=place.offset + (2, 0))  # noqa: RUF005  an offset is no list
+        await held.settle(3)
+        assert where(held) is Where.failures
+        groups = held.table("#groups")
+        assert sum(groups.record(key).count for key in groups.row_order) == len(held.reports.pages)

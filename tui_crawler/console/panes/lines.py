@@ -100,11 +100,13 @@ class Lines(ScrollView):
     def on_click(self, event: events.Click) -> None:
         """Opens what a line counts that is clicked."""
         offset = event.get_content_offset(self)
-        row = -1 if offset is None else offset.y + round(self.scroll_y)
+        if offset is None or CountLine not in map(type, self._source):
+            return
         rows = [line for line in self._source for _ in lay_out_line(line, self._width)]
-        if 0 <= row < len(rows) and isinstance(line := rows[row], CountLine):
-            event.stop()
-            self.post_message(self.CountPressed(line.column))
+        for line in rows[offset.y + round(self.scroll_y) :][:1]:
+            if isinstance(line, CountLine):
+                event.stop()
+                self.post_message(self.CountPressed(line.column))
 
     def notify_style_update(self) -> None:
         """Forgets the colours: the theme changed."""
