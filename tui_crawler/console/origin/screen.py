@@ -86,10 +86,10 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         self._why = FactsPane(self._state, id="state")
-        self._todo = CrawlTable(TODO, id="todo", classes="pane")
+        self._todo = CrawlTable(TODO, holds_still=True, id="todo", classes="pane")
         self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
         self._exits.name_pane("Exit codes")
-        self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
+        self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
         self._list.newest_on_top = True
