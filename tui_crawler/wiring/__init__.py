@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from importlib import import_module
@@ -79,10 +78,9 @@ class _NotShown(ModuleType):
 
 
 def _prepare_for_screen() -> None:
-    """Before Textual is loaded. Nothing that is loaded or made until the first picture is there is garbage. What a key
-    has changed waits for its frame half as long: at most 120 frames a second, where Textual has 60. Textual's own
-    command palette, which no app here has (ENABLE_COMMAND_PALETTE), would load ten widgets."""
-    gc.disable()
+    """Before Textual is loaded. What a key has changed waits for its frame half as long: at most 120 frames a second,
+    where Textual has 60. Textual's own command palette, which no app here has (ENABLE_COMMAND_PALETTE), would load ten
+    widgets."""
     os.environ.setdefault("TEXTUAL_FPS", "120")
     sys.modules.setdefault("textual.command", _NotShown("textual.command"))
 
