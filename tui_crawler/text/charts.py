@@ -200,11 +200,13 @@ def spread(values: Sequence[float | None], columns: int) -> list[float | None]:
 
 
 def round_top(value: float) -> float:
-    """Return the least of 1, 2, 3, 4, 5, 6, 8, 10, 20 … (and of their tenths) that is not less than `value`."""
+    """Return the least of 1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10, 12 … (and of their tenths) that is not less."""
     if not (isfinite(value) and value > 0):
         return 1.0
     unit = 10.0 ** floor(log10(value))
-    return next((unit * step for step in (1, 2, 3, 4, 5, 6, 8) if value <= unit * step * (1 + 1e-9)), unit * 10)
+    return next(
+        (unit * step for step in (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8) if value <= unit * step * (1 + 1e-9)), unit * 10
+    )
 
 
 _FILLS = {True: "#|:.=_", False: "█▓▒░▄▁"}
