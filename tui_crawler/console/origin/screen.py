@@ -20,9 +20,9 @@ from tui_crawler.console.origin import queries, rows
 from tui_crawler.console.origin.queries import RobotsSheet, exit_counts_of
 from tui_crawler.console.origin.rows import EXITS, TODO, TodoLine, exits_of
 from tui_crawler.console.overview.events import go_to_problem
-from tui_crawler.console.overview.rows import ended_with
+from tui_crawler.console.overview.rows import ended_with, opened_by
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.panes.lines import FactsPane, LongLines, lay_out_line
+from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines, lay_out_line
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import ORIGINS
@@ -84,10 +84,10 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         self._why = FactsPane(self._state, id="state")
-        self._todo = CrawlTable(TODO, id="todo", classes="pane")
+        self._todo = CrawlTable(TODO, holds_still=True, id="todo", classes="pane")
         self._exits = CrawlTable(EXITS, id="exits", classes="pane")
         self._exits.name_pane("Exit codes")
-        self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
+        self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
         self._list.newest_on_top = True
@@ -95,7 +95,11 @@ class OriginScreen(LaneScreen, RowsScreen):
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)
         self._panes = Grid(self._why, self._todo, self._lane, self._attempts, self._exits, id="origin-panes")
+        self._panes.update_classes(self._pane_classes(self.app.size), update=False)
         yield Vertical(FactsPane(self._head, id="why-here", classes="", still=True), self._panes, id="body")
+
+    def _pane_classes(self, size: Size) -> dict[str, bool]:
+        return {"-tall": size.height >= TALL and not self.has_class("-narrow"), "-small": size.width < SMALL}
 
     def _take_newest(self) -> None:
         keyset = self._list.keyset
@@ -115,8 +119,7 @@ class OriginScreen(LaneScreen, RowsScreen):
     def fit(self, size: Size) -> None:
         super().fit(size)
         narrow = self.has_class("-narrow")
-        self._panes.set_class(size.height >= TALL and not narrow, "-tall")
-        self._panes.set_class(size.width < SMALL, "-small")
+        self._panes.update_classes(self._pane_classes(size), animate=False)
         order = _NARROW_ORDER if narrow else _WIDE_ORDER
         if [pane.id for pane in self._panes.children] != [*order]:
             self._panes.sort_children(key=lambda pane: order.index(str(pane.id)))
@@ -212,6 +215,13 @@ class OriginScreen(LaneScreen, RowsScreen):
             return str(self._todo.cursor_key or "")
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
+
+    def on_lines_count_pressed(self, event: Lines.CountPressed) -> None:
+        """Opens what the state counts."""
+        if event.column == "todo":
+            self._todo.focus()
+        else:
+            self.console.go_to(*opened_by(event.column, self._origin, self.console.live_state.origins))
 
     @handles("view.problems")
     def _show_problems(self) -> None:
