@@ -241,11 +241,6 @@ class OverviewScreen(LiveFilterScreen):
         self._order()
         super().thaw()
 
-    def fit(self, size: Size) -> None:
-        super().fit(size)
-        if self._list.fit(size.width):
-            self._order()
-
     def _order(self, *, anew: bool = False) -> None:
         self._list.order(anew=anew)
         origins, small = self.console.live_state.origins, self.has_class("-narrow") or self.has_class("-low")
@@ -368,7 +363,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
-        self._list.fit(self.size.width)
+        self._list.fit()
         self._show_sort()
         self._order(anew=True)
         self.show_titles()
