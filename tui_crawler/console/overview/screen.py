@@ -306,8 +306,8 @@ class OverviewScreen(LiveFilterScreen):
         return Situation(Where.overview, origins=targets, failed=failed, failures=failures)
 
     @property
-    def narrowed(self) -> bool:
-        return self._list.wanted.narrows
+    def wider(self) -> str:
+        return "all origins" if self._list.wanted.narrows else ""
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         return tuple(ORDERS) if table is self._table else super().orders(table)
@@ -334,12 +334,6 @@ class OverviewScreen(LiveFilterScreen):
             super().go_to_match(forward)
         else:
             self._list.go_to_match(self._sought, forward=forward)
-
-    def clear_filter(self) -> None:
-        if self._events.needle:
-            super().clear_filter()
-        else:
-            self.leave()
 
     def leave(self) -> None:
         """There is nothing below: what narrows the origins is taken off."""
