@@ -44,8 +44,6 @@ OPENED_BY = {
 OTHERS = {
     "TypeCountScreen",
     "SearchDialog",
-    "StepDialog",
-    "FileScreen",
     "FirstSeedsScreen",
     "QuitScreen",
     "ExportingScreen",
