@@ -35,7 +35,7 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         text = held.text()
         assert "Politeness · api.example.org · kept 673 of 673 · min gap 2.0s, required 2.0s" in text
         assert "✗" in next(line for line in text.split("\n") if "requests" in line)
-        held.sees("run 42m · follow ●", "log scale", "Overview › Politeness")
+        held.sees("run 42m · follow ●", "log scale", "Origins › Politeness")
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
         await held.press("w", "h", rounds=2)
@@ -44,7 +44,7 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         assert "Politeness · kept 673 of 673" in held.text()
         assert " requests · " in str(lane_here.border_subtitle)
         await held.press("w", rounds=2)
-        assert "Overview › api.example.org › Politeness" in held.text()
+        assert "Origins › api.example.org › Politeness" in held.text()
 
 
 async def test_a_young_run_is_seen_in_a_span_as_short_as_it_is_old() -> None:
@@ -70,14 +70,11 @@ async def test_a_lane_alone_has_all_the_room_and_at_80_columns_no_words_are_cut(
         held.sees("kept 673 of 673 · min gap 2.0s, required 2.0s", "delay 2.0s → 3m00s: Retry-After")
 
 
-async def test_where_there_is_one_column_the_lane_is_a_tab() -> None:
+async def test_on_a_narrow_screen_the_lane_of_an_origin_has_a_screen_of_its_own() -> None:
     async with stage((80, 24)) as held:
         held.table("#origins").move_cursor(key=API)
         await held.press("enter", rounds=3)
-        assert "w Politeness" in held.text()
-        await held.press("w", rounds=3)
-        held.sees("▸w Politeness", "patience 5──")
-        await held.press("l", "j", "enter", rounds=2)
+        await held.act("timeline.open", rounds=3)
         assert isinstance(held.app.screen, TimelineScreen)
 
 

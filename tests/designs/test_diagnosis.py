@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from tests.console.rule_stage import counted, draft_text, on_database
 from tests.designs.crawling import QUICK, Crawling
 from tests.designs.web import Answer
 from tui_crawler.domain.history.diagnosis import Diagnosis, diagnoses
@@ -82,3 +85,26 @@ def test_a_seed_that_is_gone_and_one_that_robots_txt_disallows_are_named(crawl: 
         f"seed {gone.url().partition('://')[2]}: HTTP 404",
         f"robots.txt of {denied.url().split('/')[2]} disallows the seed",
     ]
+
+
+def test_the_policy_that_the_console_drafts_for_a_refused_page_has_such_pages_crawled(
+    crawl: Crawling,
+) -> None:
+    pages = [f"/list?page={number}" for number in range(5)]
+    site = crawl.site().pages(*pages, "/a")
+    crawl.run(QUICK)
+
+    async def operate() -> None:
+        async with on_database(crawl.database) as held:
+            await held.act("view.urls", rounds=3)
+            await held.command("filter exit:blocked_url_by_local_policy", rounds=3)
+            await held.act("rule.from_selection", rounds=2)
+            assert f"- {{match: {{all: [{{origin: {{equals: '{site.origin}'}}}}, " in draft_text(held)
+            assert "allow: [page]" in draft_text(held)
+            assert "✓ newly allowed 5" in " ".join((await counted(held)).split())
+            held.app.do("rules.apply")
+            await held.decided()
+
+    asyncio.run(operate())
+    crawl.run(QUICK)
+    assert set(pages) <= set(site.asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tui_crawler.console.action import VIEWS, Situation, Where
 from tui_crawler.console.handlers import Handles, handles
@@ -20,7 +20,7 @@ _MOST_LANES = 50
 _BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots, Where.timeline})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 
-GoesTo = TypeVar("GoesTo", bound=Callable[[Any, Where], None])
+GoesTo = TypeVar("GoesTo", bound=Callable[..., None])
 
 
 def _handles_views(method: GoesTo) -> GoesTo:
@@ -50,6 +50,12 @@ class Navigation(Handles):
         """Notes where one is now; screens that only come up while others are closed do not count."""
         if self._screens.console_screen is screen:
             self.trail = self.trail.went(screen.place)
+
+    def view_of(self, screen: ConsoleScreen) -> Where:
+        """Return the numbered view that a screen is, or lies over."""
+        below = [one.WHERE for one in self._screens.screen_stack if isinstance(one, ConsoleScreen)]
+        places = (screen.WHERE, *reversed(below))
+        return next((where for where in places if where.view is not None), Where.overview)
 
     def screen_at(self, place: ScreenPlace) -> ConsoleScreen | None:
         """The screen of a place: of a numbered view always the same, which keeps its widgets while it is hidden (and
@@ -81,8 +87,8 @@ class Navigation(Handles):
             case (Where.logs, str(time)):
                 self._show_over(where)
                 self._seek_time(time)
-            case (Where.rule_draft, str(pattern)):
-                self._draft_rule(pattern)
+            case (Where.rule_draft, about):
+                self._draft_rule(about)
             case _ if where.view is not None and not values:
                 self._go_to_view(where)
             case _:
@@ -117,14 +123,21 @@ class Navigation(Handles):
         if isinstance(screen := self._screens.console_screen, LogsScreen):
             screen.call_later(screen.go_to_time, time)
 
-    def _draft_rule(self, pattern: str) -> None:
-        from tui_crawler.console.rules.draft import start_with_rule  # noqa: PLC0415  not before it is needed
+    def _draft_rule(self, about: object) -> None:
+        """Draft a rule for a pattern, or a policy."""
+        from tui_crawler.console.rules.draft import start_with_policy, start_with_rule  # noqa: PLC0415  not before it is needed
+        from tui_crawler.domain.rules.policy import QueryPolicy  # noqa: PLC0415  the same
 
         if (screen := self._screens.console_screen) is not None:
             screen.marks.used()
-        self._show_over(Where.rule_draft, "", start_with_rule(pattern))
+        start = start_with_policy(about) if isinstance(about, QueryPolicy) else start_with_rule(str(about))
+        self._show_over(Where.rule_draft, "", start)
 
     @_handles_views
+    def _open_view(self, now: Situation, where: Where) -> None:
+        """Goes to a numbered view; failures are limited to those that are meant where one is."""
+        self.go_to(where, *((now.failures,) if now.failures and where is Where.failures else ()))
+
     def _go_to_view(self, where: Where) -> None:
         """Goes to a numbered view, which lies right over the overview, in place of what lies there."""
         screens, over = self._screens, where is not Where.overview

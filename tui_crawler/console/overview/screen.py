@@ -25,9 +25,9 @@ from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.ask import RARE_MS, Ask
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS
+from tui_crawler.console.reading.refresh import EVENTS, ORIGINS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -36,9 +36,9 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
-from tui_crawler.text.glyphs import ASCENDING, DESCENDING
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING, state_mark
 from tui_crawler.text.safe_text import safe
-from tui_crawler.text.standing import severity, standing
+from tui_crawler.text.standing import TALLIES, severity, standing
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
@@ -108,8 +108,8 @@ class OverviewScreen(LiveFilterScreen):
 
     WHERE = Where.overview
     HERE = frozenset({"origin.move"})
-    CRUMBS = ("Overview",)
-    LIVE = (ORIGINS, EVENTS, JOB_NAMES)
+    CRUMBS = (Where.overview.value,)
+    LIVE = (ORIGINS, EVENTS)
     BADGE = "#origins"
     MARKS = "#origins"
 
@@ -122,15 +122,14 @@ class OverviewScreen(LiveFilterScreen):
         self._nameless_run = self._covered_run = 0
 
     def body(self) -> Iterable[Widget]:
-        self._table = CrawlTable(OVERVIEW, placeholder=READING, id="origins", classes="pane")
+        self._table = CrawlTable(OVERVIEW, placeholder=READING, holds_still=True, id="origins", classes="pane")
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
         self._actions = PaneReading(recent_actions)
         self._suspicions = PaneReading(suspicions, self._list.suspect)
         self._card = PaneReading(lambda: self._of_selected(summary_of))
         self._next = PaneReading(lambda: self._of_selected(next_page_of))
-        crew = PaneReading(lambda: WORKERS.every(RARE_MS) if self.has_read else None)
-        self.reads = (self._actions, self._suspicions, self._card, self._next, crew)
+        self.reads = (self._actions, self._suspicions, self._card, self._next)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -244,7 +243,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        if self._list.fit(narrow=self.has_class("-narrow")):
+        if self._list.fit(size.width):
             self._order()
 
     def _order(self, *, anew: bool = False) -> None:
@@ -271,7 +270,9 @@ class OverviewScreen(LiveFilterScreen):
             parts += [f"filter: {wanted.needle}", *filter(None, (read_origin_needle(wanted.needle).problem,))]
         if wanted.problems:
             parts.append("problems only")
-        title(self._table, " · ".join(parts))
+        tally = self.console.live_state.tally
+        parts.append("  ".join(f"{state_mark(one).glyph} {count(tally[one])}" for one in TALLIES if tally[one]))
+        title(self._table, " · ".join(filter(None, parts)))
 
     def _show_sort(self) -> None:
         self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)
@@ -304,14 +305,10 @@ class OverviewScreen(LiveFilterScreen):
         """The marked origins, those that a filter hides last, or the selected one."""
         known = self.console.live_state.origins
         targets = tuple(known[str(key)] for key in self._table.chosen if key in known)
-        return Situation(Where.overview, origins=targets, failed=sum(view.failed for view in targets))
-
-    @handles("view.failures")
-    def _go_to_failures(self, now: Situation) -> None:
-        """Shows the failures of the marked origins, or of the one that was picked where it has any; else all."""
-        meant = self._table.mark_count or (self._table.picked and now.failed)
-        limit = tuple(("origin", view.origin) for view in now.origins) if meant else ()
-        self.console.go_to(Where.failures, *filter(None, (limit,)))
+        failed = sum(view.failed for view in targets)
+        meant = targets if self._table.mark_count or (self._table.picked and failed) else ()
+        failures = tuple(("origin", view.origin) for view in meant)
+        return Situation(Where.overview, origins=targets, failed=failed, failures=failures)
 
     @property
     def narrowed(self) -> bool:
@@ -371,7 +368,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
-        self._list.fit(narrow=self.has_class("-narrow"))
+        self._list.fit(self.size.width)
         self._show_sort()
         self._order(anew=True)
         self.show_titles()

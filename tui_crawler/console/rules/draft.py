@@ -12,7 +12,7 @@ from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.rules.entries import Entry, entries_of, section_word
 from tui_crawler.console.rules.merge import Merge, merge
 from tui_crawler.domain.records.command import ApplyRules
-from tui_crawler.domain.rules.policy import EMPTY, PolicySet
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet, QueryPolicy
 from tui_crawler.domain.rules.ruleset import (
     Ruleset,
     RulesetChange,
@@ -129,14 +129,15 @@ class Start:
     """What a draft begins with. `base`: the version that was seen; None: the one in force.
 
     `lines` take its place at first, and the cursor goes to the next entry from line `row` (from 0) on. `rule` is to be
-    written at the end of the rules, in two parts: the cursor goes between them. `says_something`: it is no mere
-    beginning. `brings_back`: the version that `lines` are of.
+    written at the end of the rules, or of the query policies (`for_queries`), in two parts: the cursor goes between
+    them. `says_something`: it is no mere beginning. `brings_back`: the version that `lines` are of.
     """
 
     base: Ruleset | None = None
     lines: Sequence[str] | None = None
     row: int = 0
     rule: tuple[str, str] = ("", "")
+    for_queries: bool = False
     says_something: bool = True
     brings_back: Ruleset | None = None
 
@@ -144,9 +145,10 @@ class Start:
         """Return the text and where its cursor is (line and column from 0)."""
         lines = [*(rules_lines(base.policies) if self.lines is None else self.lines)]
         if any(self.rule):
-            place = lines.index("exclusions:")
-            lines.insert(place, f"  - {''.join(self.rule)}")
-            return lines, (place, len(f"  - {self.rule[0]}"))
+            after, dash = ("rules:", "    - ") if self.for_queries else ("exclusions:", "  - ")
+            place = lines.index(after)
+            lines.insert(place, f"{dash}{''.join(self.rule)}")
+            return lines, (place, len(f"{dash}{self.rule[0]}"))
         rows = [row for row, line in enumerate(lines) if is_entry(line)]
         row = next((row for row in rows if row >= self.row), rows[-1] if rows else 0)
         return lines, (row, lines[row].find("- ") + 2 if rows else 0)
@@ -158,6 +160,12 @@ def start_with_rule(pattern: str) -> Start:
     quote = scalar[-1] if scalar[-1] in "'\"" else ""
     head = scalar[:-1] if quote else f"'{scalar}"
     return Start(rule=(f"{{match: {head}", f"{quote or chr(39)}, skip: true}}"), says_something=bool(pattern))
+
+
+def start_with_policy(policy: QueryPolicy) -> Start:
+    """Return the start of a policy that allows the queries of some URLs."""
+    (line,) = filter(is_entry, rules_lines(PolicySet(url_query_parameters=(policy,))))
+    return Start(rule=("", line.strip().removeprefix("- ")), for_queries=True)
 
 
 class DraftSession:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.history.diagnosis import policy_for
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.rules.policy import QueryPolicy
 
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _VARYING = re.compile(r"(?P<kept>%[0-9A-Fa-f]{2}|/v[0-9]+(?=[/?]|$))|[0-9]+")
@@ -32,6 +38,12 @@ def clusters_of(urls: Sequence[str]) -> tuple[Cluster, ...]:
             words = _VARYING.sub(lambda number: number["kept"] or "*", first[len(_origin(first)) :])
             found.append(Cluster(words, (first, *others)))
     return tuple(sorted(found, key=lambda one: -len(one.urls)))
+
+
+def rule_about(urls: Sequence[str], refused: Sequence[str]) -> QueryPolicy | str:
+    """Return what a rule about URLs begins with: the policy that allows their queries where these are why all of them
+    were `refused`, else their pattern."""
+    return (policy_for(urls) if urls == refused else None) or pattern_of(urls)
 
 
 def pattern_of(urls: Sequence[str]) -> str:

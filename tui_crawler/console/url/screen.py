@@ -32,6 +32,7 @@ from tui_crawler.console.url.rows import LINKS, REQUESTS, TRIES, LinkLine
 from tui_crawler.console.url.why_lines import trace_lines
 from tui_crawler.console.urls.cells import host_of, origin_of, path_of
 from tui_crawler.console.urls.queries import FIRST_LINKS, MOST_LINKS, BodyStart, LinkPlace, body_of, detail_of, links_of
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count, plural, size
@@ -282,7 +283,13 @@ class UrlScreen(TabScreen):
     def situation(self) -> Situation:
         links = self._links_here if self.tab == "links" else None
         older, newer = (links.older, links.newer) if links is not None else (False, False)
-        return Situation(Where.url, urls=(self._url,) if self._detail is not None else (), older=older, newer=newer)
+        urls = (self._url,) if self._detail is not None else ()
+        refused = (
+            urls
+            if (page := self.page_of(self._url)) and page.last_exit_code == ExitCode.blocked_url_by_local_policy.name
+            else ()
+        )
+        return Situation(Where.url, urls=urls, refused=refused, older=older, newer=newer)
 
     def page_of(self, url: str) -> PageView | None:
         return self._detail.page if self._detail is not None and self._detail.page.url == url else None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
 
 _MEANT = (FAILURES, BLOCKED | {ExitCode.not_canonical, ExitCode.noindex})
+_BY_POLICY = ExitCode.blocked_url_by_local_policy.name
 _FAILED, _BARRED = (frozenset(code.name for code in codes) for codes in _MEANT)
 """Exit codes of those of many marked pages that a retry is meant for."""
 
@@ -144,10 +145,11 @@ class UrlsScreen(LiveFilterScreen):
         """The marked pages, also those that are not held any more, or the one under the cursor."""
         page = self._page()
         pages = self.pages.marked_pages() or (() if page is None else (page,))
-        failing, barred = (
-            tuple(one.url for one in pages if one.last_exit_code in codes) for codes in (_FAILED, _BARRED)
+        failing, barred, refused = (
+            tuple(one.url for one in pages if one.last_exit_code in codes) for codes in (_FAILED, _BARRED, {_BY_POLICY})
         )
-        return Situation(Where.urls, urls=tuple(one.url for one in pages), failing=failing, barred=barred)
+        urls = tuple(one.url for one in pages)
+        return Situation(Where.urls, urls=urls, failing=failing, barred=barred, refused=refused)
 
     @property
     def narrowed(self) -> bool:

@@ -16,7 +16,7 @@ from tui_crawler.domain.history.trap import guard_suspicions
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.status_words import PLACE, UNCONFIGURED_USER_AGENT, WARNING, RunReason
-from tui_crawler.domain.rules.matcher import All, Test
+from tui_crawler.domain.rules.matcher import All, Matcher, Test
 from tui_crawler.domain.rules.policy import QueryPolicy
 
 if TYPE_CHECKING:
@@ -221,10 +221,10 @@ def policy_for(urls: Iterable[str]) -> QueryPolicy | None:
     if len(origins) != 1 or not allow:
         return None
     origin = origins.pop()
-    tests = [Test("origin", "equals", origin)]
+    match: Matcher = Test("origin", "equals", origin)
     if len(paths) == 1:
-        tests.append(Test("path", "equals", paths.pop().removeprefix(origin)))
-    return QueryPolicy(All(tuple(tests)), allow)
+        match = All((match, Test("path", "equals", paths.pop().removeprefix(origin))))
+    return QueryPolicy(match, allow)
 
 
 def is_of_session(name: str) -> bool:
