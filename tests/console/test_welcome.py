@@ -138,6 +138,7 @@ async def test_sizes_may_change_at_any_time() -> None:
         await held.press("escape")
         assert "one.db" in held.text()
         await held.pilot.resize_terminal(39, 9)
+        await held.worked()
         assert held.text().strip() == "too small: 40×10 needed"
 
 

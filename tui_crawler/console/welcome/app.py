@@ -62,7 +62,7 @@ def _show_general(screen: Screen[Any], problems: Sequence[first_step.StepProblem
     below.display = any(not one.option for one in problems)
 
 
-class SwitchRow(Lines, can_focus=True):
+class OptionRow(Lines, can_focus=True):
     """A setting that is on or off."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -99,7 +99,7 @@ class FirstSeedsScreen(AddScreen):
                 yield Static(one.label, classes="option-label", markup=False)
                 value, hint = self._draft.get(one.name, ""), one.default or _WHO_HINT
                 if one.kind is OptionKind.switch:
-                    yield SwitchRow(one, bool(value))
+                    yield OptionRow(one, bool(value))
                 else:
                     yield PlainInput(str(value), placeholder=hint, id=one.name, compact=True, select_on_focus=False)
             yield Lines(id=f"{one.name}-problem", classes="option-problem", still=True)
@@ -128,7 +128,7 @@ class FirstSeedsScreen(AddScreen):
         self.show_problems(())
 
     def _given(self) -> dict[str, str | bool]:
-        fields = ((one.name, cast("Input | SwitchRow", self.query_one(f"#{one.name}"))) for one in SEED_OPTIONS)
+        fields = ((one.name, cast("Input | OptionRow", self.query_one(f"#{one.name}"))) for one in SEED_OPTIONS)
         values = ((name, one.value.strip() if isinstance(one, Input) else one.value) for name, one in fields)
         return {name: value for name, value in values if value}
 
