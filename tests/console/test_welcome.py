@@ -297,7 +297,7 @@ async def test_names_of_files_are_hostile() -> None:
 
 def test_the_page_of_keys_names_its_actions() -> None:
     for action in WELCOME:
-        assert f"| {action.id} | {action.help} | Welcome |" in keys_markdown()
+        assert action.id in keys_markdown()
 
 
 class TestAFolder:
