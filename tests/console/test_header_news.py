@@ -7,8 +7,9 @@ from dataclasses import replace
 from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
-from tests.console.sample_crawl import NOW, WWW, run_view
+from tests.console.sample_crawl import NOW, WWW, origin, run_view
 from tests.console.support import stage
+from tui_crawler.console.action import Where
 from tui_crawler.domain.history.coverage import Coverage, SeedEnd
 from tui_crawler.text.format import compact
 
@@ -75,3 +76,14 @@ async def test_where_a_seed_leads_that_left_its_site_is_offered_to_be_added() ->
         assert "a adds https://new.example/start" in " ".join(held.text().replace("│", " ").split())
         await held.press("a")
         assert held.app.screen.query_one(TextArea).text == "https://new.example/start"
+
+
+async def test_an_origin_has_its_scheme_only_where_the_host_has_another_one_too() -> None:
+    both, alone = ("http://two.example", "https://two.example"), "http://one.example"
+    async with stage((160, 50), reports=FakeReports(rows={name: origin(name) for name in (*both, alone)})) as held:
+        for name in (*both, alone):
+            held.app.go_to(Where.origin, name)
+            await held.settle(2)
+            assert held.on_top.crumbs() == ("Origins", name if name in both else "one.example")
+        await held.commit(origin("https://one.example"))
+        assert held.on_top.crumbs() == ("Origins", alone)
