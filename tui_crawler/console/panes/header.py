@@ -222,7 +222,7 @@ def _progress(state: HeaderState) -> list[Chip]:
     ]
     if state.run is not None:
         worked = elapsed(max(worked_ms(state.run, state.now), state.worked_ms))
-        chips.append(chip(f"run {state.run.run_id}  {worked}", "muted", 19))
+        chips.append(Chip((Styled(f"run {state.run.run_id}  {worked}", "muted", short=worked),), 19))
     return chips
 
 
