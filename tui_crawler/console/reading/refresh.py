@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import Reports
     from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.history.diagnosis import DiagnosisFacts
     from tui_crawler.domain.records.operator_view import JobView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.records.worker import WorkerView
@@ -100,6 +101,12 @@ def coverage_statement(reports: Reports, _now: int) -> Coverage:
     return reports.coverage_statement()
 
 
+@asks(RARE_MS)
+def diagnosis_facts(reports: Reports, _now: int) -> DiagnosisFacts:
+    """Read what may need a person."""
+    return reports.diagnosis_facts()
+
+
 class WorkerReports(Protocol):
     """Jobs, and the workers that have not ended."""
 
@@ -120,6 +127,7 @@ def workers(reports: WorkerReports, _now: int) -> tuple[WorkerView, ...]:
 
 
 TOTALS, COVERAGE, JOB_NAMES, WORKERS = totals(), coverage_statement(), job_names(), workers()
+DIAGNOSIS = diagnosis_facts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +176,7 @@ class SnapshotReader:
         if others:  # what another screen asked for, or not so often, is read at once
             rates = {ask: ask.every_ms for ask in self._last.wants.asks}
             kept = (ask for ask in wants.asks if ask.every_ms >= rates.get(ask, 0))
-            known = {*kept, ORIGINS, EVENTS, TOTALS, COVERAGE, _RUN, _LOCK}
+            known = {*kept, ORIGINS, EVENTS, TOTALS, COVERAGE, DIAGNOSIS, _RUN, _LOCK}
             self._last = replace(self._last, parts={ask: one for ask, one in self._last.parts.items() if ask in known})
             self._seen = {ask: at for ask, at in self._seen.items() if ask in known}
         before, seen, reached = self._last, dict(self._seen), dict(self._reached)
@@ -213,7 +221,8 @@ class SnapshotReader:
         """Reads what the header needs, what the screen asks for, and of asks that are equal the first."""
         rests = shot.run is not None and not shot.run.live and not self._first  # not before the first paint
         header = (TOTALS, *((COVERAGE,) if rests else ()), *(one for one in wants.asks if one == ORIGINS))
-        wanted = dict.fromkeys((*header, ORIGINS.every(COUNTER_MS), *wants.asks))
+        late = () if self._first else (DIAGNOSIS,)
+        wanted = dict.fromkeys((*header, ORIGINS.every(COUNTER_MS), *wants.asks, *late))
         due = [ask for ask in wanted if self._due(ask, ask.every_ms, now, by_time=ask.by_time)]
         wall, fresh, unreadable = self._clock.wall_ms(), dict[Ask[Any], Any](), shot.unreadable
         for ask in due:
