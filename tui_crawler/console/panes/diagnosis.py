@@ -26,7 +26,7 @@ _HELPS: Mapping[DiagnosisKind, tuple[str, str]] = {
     DiagnosisKind.queries_refused: ("diagnosis.allow", "allow"),
 }
 _NOTHING_TO_SHOW = frozenset({DiagnosisKind.crawler_died, DiagnosisKind.no_worker, DiagnosisKind.unnamed})
-_LEAST = 22  # cells of the words, before keys are left out
+_LEAST = 16  # cells of the words, before keys are left out
 _LONGEST = 24
 
 
