@@ -237,7 +237,7 @@ class OriginScreen(LaneScreen, TabScreen):
         self.console.go_to(Where.failures, (("origin", self._origin),))
 
     def crumbs(self) -> tuple[str, ...]:
-        return ("Overview", host_of(self._origin))
+        return (Where.overview.value, host_of(self._origin))
 
     def _url(self) -> str:
         narrow = self.has_class("-narrow")

@@ -18,7 +18,6 @@ from tui_crawler.console.pulse.queries import pulse_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.domain.history.pulse import SPANS_MS, LatencyPhase, PulseOf, PulseScope
@@ -42,7 +41,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
     WHERE = Where.pulse
     HERE = frozenset({"view.pulse", "origin.add"})
     AUTO_FOCUS = "ChartPane"
-    LIVE = (JOB_NAMES,)
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,11 +7,11 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
-from tui_crawler.console.reading.refresh import COVERAGE, DIAGNOSIS, EVENTS, JOB_NAMES, ORIGINS, TOTALS, WORKERS
+from tui_crawler.console.reading.refresh import COVERAGE, DIAGNOSIS, EVENTS, JOBS, ORIGINS, TOTALS, WORKERS
 from tui_crawler.domain.history.eta import Eta, estimate_run
 from tui_crawler.domain.history.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
-from tui_crawler.text.standing import counted_as
+from tui_crawler.text.standing import Standing, counted_as
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.replay.player import ReplayPlayer
     from tui_crawler.domain.history.coverage import Coverage
     from tui_crawler.domain.history.diagnosis import Diagnosis, DiagnosisFacts
+    from tui_crawler.domain.records.operator_view import JobView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.records.worker import WorkerView
     from tui_crawler.text.glyphs import StateGlyph
@@ -153,8 +154,8 @@ class LiveState:
         self.coverage: Coverage | None = None
         self._worked = (0, 0)  # the run, and how long it has been seen to work
         self.known = False
-        self.jobs: tuple[str, ...] = ()
-        """What jobs are called, as far as that was read."""
+        self.jobs: tuple[JobView, ...] = ()
+        """The jobs, as far as they were read."""
         self.workers: tuple[WorkerView, ...] = ()
         """Who crawls, as far as that was read."""
         self._requests = RateMeter()
@@ -165,12 +166,12 @@ class LiveState:
         """The origins that have changed since `take_news`."""
         self._events: tuple[AttemptView, ...] | None = None
         self._read_at = clock.mono_ms()
-        self._read_ms = 0
         self._slow_at = -SLOW_MS
         self.diagnoses: tuple[Diagnosis, ...] = ()
         """What needs a person, the gravest first."""
         self._facts: DiagnosisFacts | None = None
-        self._tally: Counter[str] = Counter()
+        self.tally: Counter[Standing] = Counter()
+        """How many origins there are of each of `TALLIES`."""
         self.unfinished = 0
         """Of how many origins the run is not over."""
         self._flying: Counter[str] = Counter()
@@ -185,7 +186,6 @@ class LiveState:
             return
         if shot.anew:
             self._begin()
-        self._read_ms = shot.took_ms
         coverage = COVERAGE.found_in(shot)
         if not self.known or shot.run != self.run or coverage != self.coverage:
             self._slow_at = -SLOW_MS
@@ -197,7 +197,7 @@ class LiveState:
         self.run, self.totals, self.lock, self.coverage = shot.run, TOTALS.found_in(shot), shot.lock, coverage
         if (events := EVENTS.found_in(shot)) is not None:
             self._events = (*events, *(self._events or ()))[:EVENTS_KEPT]
-        self.jobs = JOB_NAMES.found_in(shot) or self.jobs
+        self.jobs = JOBS.found_in(shot) or self.jobs
         workers = WORKERS.found_in(shot)
         self.workers = self.workers if workers is None else workers
         for view in ORIGINS.found_in(shot) or ():
@@ -215,9 +215,9 @@ class LiveState:
         self.unfinished += not view.ended
         if before is not None:
             self.unfinished -= not before.ended
-            self._tally[counted_as(before)] -= 1
+            self.tally[counted_as(before)] -= 1
             self._flying[before.worker] -= bool(before.in_flight_url)
-        self._tally[word] += 1
+        self.tally[word] += 1
         self._flying[view.worker] += bool(view.in_flight_url)
 
     def why_no_pause(self) -> str:
@@ -266,6 +266,7 @@ class LiveState:
         else:
             before = self._worked[1] if self._worked[0] == self.run.run_id else 0
             self._worked = (self.run.run_id, max(worked_ms(self.run, wall), before))
+        rules = {job.ruleset_id for job in self.jobs}
         trouble = f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble
         return HeaderState(
             name=name,
@@ -274,7 +275,7 @@ class LiveState:
             attached=engine.attached,
             run=self.run,
             now=wall,
-            tally=dict(self._tally),
+            tally=dict(self.tally),
             totals=self.totals,
             requests_per_s=self._requests.rate(counted),
             bytes_per_s=self._bytes.rate(counted),
@@ -284,6 +285,7 @@ class LiveState:
             idle=trouble or ("" if engine.starting else self._idle),
             stale_ms=stale_ms,
             hz=hz,
-            read_ms=self._read_ms,
             readonly=self.readonly,
+            rules=rules.pop() if len(rules) == 1 else 0,
+            workers=len(self.workers),
         )
