@@ -16,7 +16,7 @@ from tui_crawler.text.format import compact
 async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -> None:
     dead = run_view(live=False, started_at=NOW - 600_000, heartbeat_at=NOW - 540_000, worked_ms=60_000)
     reports = FakeReports(newest_run=dead)
-    async with stage((160, 40), reports=reports) as held:
+    async with stage(reports=reports) as held:
         text = held.text()
         assert "crawler died at 10:32: start a console, or run" in text
         assert "00:01:00" in text.splitlines()[0], "its clock stands"

@@ -222,7 +222,7 @@ def _progress(state: HeaderState) -> list[Chip]:
     ]
     if state.run is not None:
         chips.append(chip(f"run {state.run.run_id}", "muted", 22))
-        chips.append(chip(elapsed(max(worked_ms(state.run, state.now), state.worked_ms)), "muted", 21))
+        chips.append(chip(elapsed(max(worked_ms(state.run, state.now), state.worked_ms)), "muted", 19))
     return chips
 
 

@@ -11,7 +11,7 @@ from tui_crawler.console.reading.refresh import COVERAGE, DIAGNOSIS, EVENTS, JOB
 from tui_crawler.domain.history.eta import Eta, estimate_run
 from tui_crawler.domain.history.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
-from tui_crawler.text.standing import Standing, counted_as
+from tui_crawler.text.standing import counted_as
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
@@ -170,7 +170,7 @@ class LiveState:
         self.diagnoses: tuple[Diagnosis, ...] = ()
         """What needs a person, the gravest first."""
         self._facts: DiagnosisFacts | None = None
-        self.tally: Counter[Standing] = Counter()
+        self.tally: Counter[str] = Counter()
         """How many origins there are of each of `TALLIES`."""
         self.unfinished = 0
         """Of how many origins the run is not over."""
