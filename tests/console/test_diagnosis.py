@@ -27,6 +27,7 @@ from tui_crawler.domain.history.diagnosis import (
     RefusedQueries,
 )
 from tui_crawler.domain.records.page_view import RefusedView
+from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT
 
 SHOP = "https://shop.example"
 PAGES = tuple(f"{SHOP}/list?page={number}" for number in range(9))
@@ -144,6 +145,14 @@ async def test_a_crawler_that_died_is_offered_to_be_continued_where_that_is_poss
     async with stage((160, 40), reports=reports, readonly=True) as held:
         await read(held)
         assert "continue" not in line(held)
+
+
+@pytest.mark.parametrize("width", [40, 120])
+async def test_a_crawler_without_a_name_is_warned_of_at_any_width(width: int) -> None:
+    reports = needing(DiagnosisFacts(), user_agent=UNCONFIGURED_USER_AGENT)
+    async with stage((width, 20), reports=reports) as held:
+        await read(held)
+        assert line(held).startswith("⚠ sites see tui-crawler-unc")
 
 
 async def test_one_that_only_watches_is_offered_no_command() -> None:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.domain.records.view import OriginView
 
-MINUTE_MS = 60_000
 RATE_WIDTH = 20
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:

@@ -101,8 +101,14 @@ def coverage_statement(reports: Reports, _now: int) -> Coverage:
     return reports.coverage_statement()
 
 
+class DiagnosisReports(Protocol):
+    """What may need a person."""
+
+    def diagnosis_facts(self) -> DiagnosisFacts: ...
+
+
 @asks(RARE_MS)
-def diagnosis_facts(reports: Reports, _now: int) -> DiagnosisFacts:
+def diagnosis_facts(reports: DiagnosisReports, _now: int) -> DiagnosisFacts:
     """Read what may need a person."""
     return reports.diagnosis_facts()
 
