@@ -13,7 +13,7 @@ from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
 from tests.console.sample_diff import DiffReports
 from tests.console.sample_failures import failure_group, failure_value, holds, is_within, link_ends, refusal_counts
-from tests.console.sample_pulse import pulse
+from tests.console.sample_pulse import paces, pulse
 from tests.console.sample_rules import ADDED, versions
 from tests.console.sample_timeline import timeline
 from tui_crawler.domain.crawl.contract import Contract
@@ -393,6 +393,10 @@ class FakeReports(DiffReports):
         step_ms = int(span.cell_ms)
         self.asked.append(f"pulse({of.scope.name} {of.name}, {step_ms}, {span.cells})")
         return pulse(of, span.since, step_ms, span.cells)
+
+    def paces(self, span: TimeSpan) -> dict[str, list[tuple[int, int]]]:
+        self.asked.append(f"paces({span.cells})")
+        return paces(tuple(self.rows), span)
 
     def close(self) -> None:
         self.closed.set()

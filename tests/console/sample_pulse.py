@@ -70,3 +70,17 @@ def _gauges(at: int) -> Gauges:
         commit_ms=6 + minutes * 5 % 17,
         commit_jobs=12 + minutes % 9,
     )
+
+
+def paces(origins: tuple[str, ...], span: TimeSpan) -> dict[str, list[tuple[int, int]]]:
+    """The attempts of origins in each cell, and those that failed: all of the API in the time of trouble."""
+    found = {}
+    for number, origin in enumerate(origins):
+        cells = [(0, 0)] * span.cells
+        for place in range(span.cells):
+            at = span.at(place)
+            if BEGAN + number * MINUTE < at <= NOW:
+                pages = round(8 + 6 * sin(at / (number + 3) / MINUTE))
+                cells[place] = pages, pages if origin == API and at in _TROUBLE else 0
+        found[origin] = cells
+    return found

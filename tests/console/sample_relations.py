@@ -22,6 +22,7 @@ from tui_crawler.console.origin.rows import TODO, TodoLine
 from tui_crawler.console.overview.event_rows import EVENTS, line_of
 from tui_crawler.console.overview.rows import NARROW, OVERVIEW, OriginLine
 from tui_crawler.console.panes.notice import ReportedError
+from tui_crawler.console.pulse.wall import wall_lines, wall_of
 from tui_crawler.console.rules.rows import VERSIONS
 from tui_crawler.console.sql.rows import answer_of, answer_rows
 from tui_crawler.console.stats.rows import busiest, exits_of, top_origins
@@ -31,6 +32,7 @@ from tui_crawler.console.urls.rows import URLS, PageLine
 from tui_crawler.console.workers.rows import HELD
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.history.run_diff import RunSpan
+from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.text.cells import Present, cell_text
 from tui_crawler.text.columns import Relation
 from tui_crawler.text.relations.actions import ACTIONS
@@ -55,6 +57,7 @@ def relations(reports: FakeReports, payload: str = "") -> Iterator[tuple[Relatio
     assert detail is not None
     views = tuple(reports.rows.values())
     yield JOBS, reports.jobs()
+    yield wall_of(20), wall_lines(reports.rows, reports.paces(TimeSpan(NOW - 3_600_000, NOW, 20)))
     yield REFUSED, by_reason(reports.refused(""))
     yield LIMBO, reports.limbo(0)
     yield STASHES, reports.stashes()

@@ -9,7 +9,6 @@ from tests.console.sample_crawl import API, attempt
 from tests.console.support import Stage, stage
 from tui_crawler.console.logs import window as log_window
 from tui_crawler.console.origin.screen import OriginScreen
-from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading import window
 from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -111,14 +110,3 @@ async def test_problems_only_and_a_sort_over_what_is_held() -> None:
         held.sees("Attempts · problems only", "no attempts yet")
         await held.press("!", rounds=3)
         assert table.row_order[0] == ("attempt", 900)
-
-
-async def test_a_click_on_a_tab_opens_it() -> None:
-    async with stage((60, 20)) as held:
-        held.table("#origins").move_cursor(key=API)
-        await held.press("enter", rounds=3)
-        bar = held.app.screen.query_one("#origin-tabs", TabBar)
-        await held.pilot.click(bar, offset=(bar.text.index("Todo"), 0))
-        await held.settle(2)
-        assert isinstance(held.app.screen, OriginScreen)
-        assert held.app.screen.tab == "todo"

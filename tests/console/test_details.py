@@ -26,7 +26,7 @@ async def test_origin_shows_state_with_history_todo_in_order_counts_and_log() ->
     async with stage((160, 50)) as held:
         await open_api(held)
         text = held.text()
-        held.sees("turn: crawl  ▶ /v2/items?page=19", "2 of 5", "slowed by 429", "first 34 of 812")
+        held.sees("now: fetch  ▶ /v2/items?page=19", "2 of 5", "slowed by 429", "first 34 of 812")
         assert "⊘ policy" in text, "the bars stand beside"
         assert "Links refused" in text
         todo = [str(key) for key in held.table("#todo").row_order]
@@ -170,7 +170,7 @@ async def test_the_origin_shows_its_clock_contract_and_who_gave_patience_back() 
     reports.asked_for = (given, *reports.asked_for)
     async with stage((200, 60), reports=reports) as held:
         await open_api(held)
-        held.sees("10:40:07 1→5 topped up by ines", "10:41:07 3→2 request_timeout", "asks as  example-net-crawler")
+        held.sees("1→5 topped up by ines 10:40:07", "3→2 timeout 10:41:07", "User-Agent  example-net-crawler")
         held.sees("never")
         view = held.reports.rows[API]
         now = held.clock.wall

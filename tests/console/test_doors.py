@@ -164,3 +164,23 @@ async def test_the_origins_of_a_group_open_in_place_and_esc_goes_back_to_the_gro
         await held.press("escape", rounds=3)
         assert groups.current.key == wanted.key
         assert [name for name, _ in groups.current.key] == ["exit_code"]
+
+
+async def test_an_exit_code_of_an_origin_opens_the_pages_that_ended_with_it() -> None:
+    async with stage() as held:
+        held.table("#origins").move_cursor(key=API)
+        await held.press("enter", rounds=2)
+        exits = held.table("#exits")
+        exits.focus()
+        exits.move_cursor(key="request_timeout")
+        await held.press("enter", rounds=3)
+        held.sees("Failures · api.example.org · timeout")
+        pages = held.table("#pages")
+        timed_out = [one for one in held.reports.pages if one.origin == API and one.last_exit_code == "request_timeout"]
+        assert pages.row_count == len(timed_out) > 0
+        await held.press("escape", rounds=1)
+        await held.press("escape", rounds=1)
+        assert where(held) is Where.origin
+        exits.move_cursor(key="file_ingested")
+        await held.press("enter", rounds=3)
+        held.sees("filter: origin:api.example.org exit:file_ingested")

@@ -8,6 +8,7 @@ from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text.cells import cell_text
 
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
 VIEWS = {
@@ -71,28 +72,15 @@ async def test_what_has_the_focus_is_on_the_screen(view: str) -> None:
     assert not unseen
 
 
-async def test_narrow_one_origin_is_a_line_of_tabs_and_one_pane() -> None:
+@pytest.mark.usefixtures("painted_when_quiet")
+async def test_narrow_one_origin_shows_all_that_matters_at_once() -> None:
     async with stage(SIZES[1]) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press("enter", rounds=2)
-        assert shown(held) == ["state"], "its state comes first"
-        assert "▸W State   A Attempts   L Todo 812   C Exit codes 7" in held.text()
-        await held.press("r", "enter", "m", rounds=1)
-        assert held.journal.sent == [], "nothing is done to a row that is not seen"
-        assert shown(held) == ["state"]
-        await held.press("tab", "tab", rounds=1)
-        assert shown(held) == ["todo"]
-        await held.press("shift+tab", rounds=1)
-        assert shown(held) == ["attempts"]
-        assert "/v2/items?page=18" in held.text()
-        await held.press("C", rounds=1)
-        assert shown(held) == ["exits"]
-        await held.press("enter", rounds=1)
-        assert held.told.startswith("file_ingested: ")
-        await held.press("W", "e", rounds=1)
-        assert shown(held) == ["attempts"], "the problem it goes to is seen"
-        await held.press("L", "enter", rounds=2)
-        assert held.app.screen.query("#url-trace")
+        held.sees("⚠ failing ●●○○○ 2/5", "delay 4.0s", "Todo", "Exit codes", "3→2 timeout 10:41", "patience 3→2")
+        assert held.focused == "attempts"
+        await held.press("tab", "enter", rounds=2)
+        assert held.app.screen.query("#url-trace"), "the first page of its todo list"
 
 
 @pytest.mark.usefixtures("painted_when_quiet")
@@ -100,20 +88,39 @@ async def test_narrow_a_filter_of_an_origin_shows_what_it_filters() -> None:
     async with stage(SIZES[0]) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press("enter", "/", *"exit:timeout", "enter", rounds=1)
-        assert shown(held) == ["attempts"]
-        assert "timeout    /v2/" in held.text()
-        assert "rate limit" not in held.text()
+        attempts = held.table("#attempts")
+        assert {cell_text(attempts.row(key).cells[1]) for key in attempts.row_order} == {"⚠ request_timeout"}
 
 
-async def test_the_tab_is_the_pane_that_has_the_focus_when_the_screen_gets_narrow() -> None:
+async def test_a_narrow_origin_has_todo_exit_codes_and_why_over_the_attempts_and_the_focus_stays() -> None:
     async with stage(SIZES[2]) as held:
-        await held.press("enter", "L", rounds=1)
-        assert shown(held) == ["state", "exits", "todo", "lane", "attempts"]
-        assert held.app.screen.focused is held.app.screen.query_one("#todo")
-        await resize(held, *SIZES[0])
-        assert shown(held) == ["todo"]
+        await held.press("enter", rounds=1)
+        assert shown(held) == ["state", "todo", "lane", "attempts", "exits"]
+        todo = held.app.screen.query_one("#todo")
+        todo.focus()
+        for width in (80, 60):
+            await resize(held, width, 24)
+            assert shown(held) == ["todo", "exits", "state", "attempts"]
+            upper, lower = ("todo", "exits", "state"), held.app.screen.query_one("#attempts").region
+            tops = {held.app.screen.query_one(f"#{name}").region.y for name in upper}
+            assert len(tops) == 1, "they are next to each other"
+            assert lower.y > tops.pop()
+            assert (lower.width, held.app.screen.focused) == (width, todo)
         await resize(held, *SIZES[3])
-        assert shown(held) == ["state", "exits", "todo", "lane", "attempts"]
+        assert shown(held) == ["state", "todo", "lane", "attempts", "exits"]
+
+
+async def test_panes_of_a_small_origin_are_below_each_other_and_tab_brings_each_into_view() -> None:
+    async with stage((40, 10)) as held:
+        await held.press("enter", rounds=1)
+        seen = set()
+        for _ in range(4):
+            await held.press("tab", rounds=1)
+            pane = held.app.screen.focused
+            seen.add(pane.id)
+            view, (x, y) = held.app.screen.query_one("#origin-panes").content_region, pane.region.offset
+            assert view.contains_point((x, y + 2)), pane.id
+        assert seen == {"todo", "exits", "state", "attempts"}
 
 
 @pytest.mark.parametrize("tab", ["W", "B"])

@@ -155,11 +155,3 @@ async def test_panes_scrolled_out_of_view_stand_in_the_box_also_after_a_resize()
         await held.press(LETTERS[len(panes_of(screen)) - 1], rounds=1)
         assert screen.focused is last
         assert last.region.y < 20, "it is scrolled to"
-
-
-async def test_panes_of_other_tabs_have_the_letters_of_their_tabs() -> None:
-    async with stage((60, 20)) as held:
-        await held.press("enter", "ctrl+o", rounds=1)
-        assert set(labels(held)) == {"a", "W", "A", "L", "C", "w"}
-        await held.press("L", rounds=1)
-        assert held.app.screen.focused is held.app.screen.query_one("#todo")

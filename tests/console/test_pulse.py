@@ -12,12 +12,16 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, attempts
 from tests.console.sample_pulse import BEGAN, pulse
 from tests.console.support import Stage, stage
+from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.logs.screen import LogsScreen
+from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.rows import Charts, drawn, marks_of
 from tui_crawler.console.pulse.screen import PulseScreen
+from tui_crawler.console.pulse.wall import WallLine, pace_cell
 from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
+from tui_crawler.text.cells import cell_text
 from tui_crawler.text.charts import Dots
 from tui_crawler.text.format import count
 
@@ -39,7 +43,7 @@ def reading(held: Stage) -> str:
 def says(held: Stage, chart_id: str) -> str:
     """What a chart says beside what it draws: in its title, or above the picture where that has no room."""
     pane = next(pane for pane in held.app.screen.query(ChartPane) if pane.chart_id == chart_id)
-    return f"{pane.border_title} {' '.join(pane.text.split(chr(10))[:3])}"
+    return f"{pane._border_title} {' '.join(pane.text.split(chr(10))[:3])}"
 
 
 def asked(reports: FakeReports) -> str:
@@ -97,12 +101,13 @@ def test_latency_is_told_by_what_takes_it():
 
 
 @pytest.mark.parametrize(
-    ("size", "number"), [((80, 24), 4), ((120, 40), 8), ((200, 60), 8), ((60, 20), 1), ((250, 70), 8)]
+    ("size", "number"), [((80, 24), 4), ((120, 40), 5), ((200, 60), 8), ((60, 20), 2), ((250, 70), 8)]
 )
 async def test_as_many_charts_as_have_room(size, number):
     async with stage(size, keys="7") as held:
         assert len(shown(held)) == number
         assert ("more" in reading(held)) == (number < 8)
+        assert held.app.screen.query_one("#pulse-wall").display == (size >= (120, 40))
 
 
 async def test_tab_shows_the_charts_that_have_no_room():
@@ -120,7 +125,7 @@ async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
     async with stage((120, 40), reports=reports, keys="7") as held:
         assert "follow ●" in reading(held)
         await held.press(*"hhhhhhhhhhhhhhhh", rounds=2)
-        assert "request_timeout" in reading(held)
+        assert "failed attempts: request_timeou" in reading(held)
         assert "follow ○" in reading(held)
         assert "network" in says(held, "failures") and "waiting" in says(held, "states")
         await held.press("g", "h", rounds=3)
@@ -160,7 +165,7 @@ async def test_it_is_of_what_is_named_at_the_prompt():
         await held.press("O", "enter", rounds=3)
         assert "job my-index" in reading(held) or "whole crawl" in reading(held)
         await held.enter(":of crawl", rounds=4)
-        assert len(shown(held)) == 8
+        assert len(shown(held)) == 5
 
 
 async def test_enter_opens_the_log_at_that_moment():
@@ -228,6 +233,53 @@ async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monke
     async with stage((200, 60), reports=reports, keys="7", rounds=4) as held:
         await held.press(*["h"] * 20, rounds=1)
         assert str(held.app.screen.query_one("#chart-states").border_title).strip() == "Origins"
+
+
+# the wall of origins, and exit codes
+
+
+async def test_the_wall_has_a_line_for_each_origin_and_opens_it():
+    async with stage((120, 40), keys="7") as held:
+        wall = held.table("#pulse-wall")
+        assert wall.row_count == len(held.reports.rows)
+        lines = [line for line in held.text().split("\n") if "api.example.org" in line]
+        assert "✗✗✗✗" in lines[0] and "█" in lines[0] and "failing" in lines[0]
+        await held.press("shift+tab", "j", rounds=2)
+        assert wall.has_focus
+        opened = wall.cursor_key
+        await held.press("enter", rounds=3)
+        assert isinstance(held.app.screen, OriginScreen)
+        assert held.app.screen.crumbs()[-1] in str(opened)
+
+
+async def test_the_wall_fills_the_screen_and_where_there_is_little_room_it_is_a_tab_away():
+    async with stage((80, 24), keys="7") as held:
+        assert not held.app.screen.query_one("#pulse-wall").display
+        await held.press("shift+tab", rounds=3)
+        assert held.table("#pulse-wall").has_focus and shown(held) == []
+        held.sees(*("busy.example.io", "www.example.com"))
+        await held.press("tab", rounds=3)
+        assert shown(held)[0] == "pages" and not held.app.screen.query_one("#pulse-wall").display
+    async with stage((120, 40), keys="7") as held:
+        await held.enter(":wall", rounds=3)
+        assert shown(held) == []
+        await held.enter(":wall", rounds=3)
+        assert len(shown(held)) == 5
+
+
+async def test_the_exit_codes_of_the_run_are_those_the_header_counts():
+    async with stage((120, 40), keys="7") as held:
+        totals = held.reports.totals()
+        held.sees(f"Exit codes of the run · {count(sum(number for _, number in totals.exit_codes))}", "file_ingested")
+        held.app.screen.query_one("#chart-exits").focus()
+        await held.press("enter", rounds=3)
+        assert isinstance(held.app.screen, FailuresScreen)
+
+
+def test_a_pace_has_spaces_before_the_first_attempt_and_crosses_where_half_failed():
+    view = FakeReports().rows[API]
+    cell = pace_cell(WallLine(view, ((0, 0), (4, 0), (0, 0), (2, 1), (1, 0)), twin=False))
+    assert cell_text(cell) == " █·✗▃"
 
 
 # what is so now

@@ -20,6 +20,7 @@ from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayControls, ReplayHost, ReplayPlayer, Replays
 from tui_crawler.domain.history.replayed import ReplayGoal
 from tui_crawler.domain.record import replace
+from tui_crawler.wiring.console import queries
 from tui_crawler.wiring.replay_console import ReplayedReports
 
 
@@ -34,7 +35,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def replay(path: Path, player: ReplayPlayer, clock: FrozenClock) -> AsyncIterator[Stage]:
     reports: Any = ReplayedReports(path, None, player)
     app = StageApp(
-        ReadingSources(lambda: reports),
+        ReadingSources(lambda: reports, queries=lambda: queries(path)),
         Operator(None, watches="a replay"),
         EngineAccess(),
         Presentation(),
@@ -88,6 +89,21 @@ async def test_the_views_show_a_moment_and_steps_to_and_fro(crawl: Path) -> None
             await held.settle(3)
             assert f"attempt {1:>{len(str(every))}} of {every}" in held.text()
     assert digest(crawl) == before
+
+
+async def test_sql_reads_the_database_as_it_is_now_and_says_so(crawl: Path) -> None:
+    clock = FrozenClock()
+    player = ReplayPlayer(clock)
+    (every,) = stored(crawl, "SELECT COUNT(*) FROM v_attempt")[0]
+    async with replay(crawl, player, clock) as held:
+        held.app.do("sql.open", "SELECT COUNT(*) AS attempts FROM v_attempt")
+        await held.worked("sql")
+        await held.settle(3)
+        assert "SQL · read-only · the database as it is now, not as of " in held.text()
+        assert "SQL: what is stored now" in held.text()
+        row = held.table("#sql-rows").current
+        assert row is not None
+        assert row.values == (every,)
 
 
 async def test_it_plays_to_the_end_where_the_stored_rows_stand(crawl: Path) -> None:

@@ -28,7 +28,7 @@ async def test_the_group_in_force_and_the_line_that_decides_are_marked_with_thei
         await open_robots(held, "enter")
         held.sees(" 3    Disallow: /", " 5  ● User-agent: example-net-crawler", " 7 ▸● Allow: /v2/")
         held.sees("✓ allowed by line 7", "fetched  12m ago", "again    in 18m", "225 B", "2.0s between requests")
-        held.sees("https://api.example.org/sitemap.xml", "asks as  example-net-crawler")
+        held.sees("https://api.example.org/sitemap.xml", "User-Agent  example-net-crawler")
         await held.press("escape", rounds=1)
         assert isinstance(held.app.screen, OriginScreen)
 
@@ -69,9 +69,9 @@ async def test_what_stands_there_without_a_file() -> None:
     view = reports.rows[API]
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
-        assert "robots.txt has not been fetched." in held.text()
+        assert "robots.txt has not been fetched" in held.text()
         await held.commit(replace(view, robots_status="unavailable", robots_http_status=404), rounds=3)
-        assert "There is no robots.txt (404), so everything is allowed." in held.text()
+        assert "no robots.txt (404): everything is allowed" in held.text()
         await held.commit(replace(view, robots_status="unavailable"), rounds=3)
         assert "robots.txt: no response (its address is refused." in held.text()
         assert "there is no" not in held.text().lower()
@@ -90,12 +90,12 @@ async def test_a_robots_txt_that_cannot_be_had_says_why_and_is_no_empty_file() -
     reports.commit(down)
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
-        assert "robots.txt unreachable: connection refused." in held.text()
+        assert "robots.txt unreachable: connection refused" in held.text()
         assert "The file is empty" not in held.text()
         assert "not fetched yet" not in held.text()
         assert "due now" not in held.text()
         await held.commit(replace(down, state="WAITING", finish_reason="", robots_http_status=503), rounds=3)
-        held.sees("answered 503", "due now, after the delay")
+        held.sees("robots.txt unreachable: HTTP 503", "due now, after the delay")
 
 
 async def test_rules_of_an_earlier_file_are_not_shown_as_in_force_when_there_is_none_now() -> None:

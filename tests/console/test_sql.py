@@ -9,20 +9,25 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from tests.console.fake_queries import SCHEMA, FakeQueries, sample_answer
-from tests.console.sample_crawl import API
+from tests.console.sample_crawl import API, NOW
 from tests.console.support import Stage, stage
 from tests.console.test_injection import CASES, FORBIDDEN, WORST, assert_clean
 from tui_crawler.console.panes.bars import Bar, FooterBar
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import SessionFile
+from tui_crawler.console.sql.chart import ResultChart, axes_of, chart_of, drawn
 from tui_crawler.console.sql.queries import MOST_KEPT, QuerySession
 from tui_crawler.console.sql.rows import answer_lines, answer_of, answer_rows, answer_words, complete
 from tui_crawler.console.sql.screen import SqlEditor, SqlScreen
 from tui_crawler.console.table.export import as_json
 from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.text.cells import Present
+from tui_crawler.text.charts import Dots
 
 
 def editor(held: Stage) -> SqlEditor:
@@ -50,7 +55,7 @@ async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -
         await ask(held, "select url from v_page")
         assert queries.asked == ["select url from v_page"]
         text = held.text()
-        held.sees("Answer · 40 rows · 12 ms", f"{API}/p/0", "NULL")
+        held.sees("Result · 40 rows · 12 ms", f"{API}/p/0", "NULL")
         assert "2026-" in text, "a time is read in the row that is shown in full"
         assert held.app.focused is editor(held)
         await held.press("tab", "j", rounds=1)
@@ -115,9 +120,9 @@ async def test_esc_cancels_what_is_being_answered_and_nothing_else_waits_for_it(
     queries = FakeQueries(holds=True)
     async with stage((140, 44), queries=queries) as held:
         await held.command("sql SELECT for ever", rounds=6)
-        assert "asking… 00:00:00 · esc cancels" in held.text()
+        assert "running… 00:00:00 · esc cancels" in held.text()
         await held.press("enter")
-        assert "a question is being answered; esc cancels it" in held.text()
+        assert "a query is running; esc cancels it" in held.text()
         await held.press("escape", rounds=0)
         await answered(held)
         assert queries.cancels == 1
@@ -142,7 +147,7 @@ async def test_what_went_wrong_is_one_line(failure: Exception | None) -> None:
     async with stage((140, 44), queries=FakeQueries(answer=answer, failure=failure)) as held:
         await ask(held, "DROP TABLE page")
         text = held.text()
-        assert "Answer · no answer" in text
+        assert "Result · failed" in text
         assert ("DROP is refused" in text) is (failure is None)
         assert ("RuntimeError: odd [/] " in text) is (failure is not None)
         assert "\x1b" not in text
@@ -206,7 +211,7 @@ async def test_tab_that_completes_nothing_says_so_and_stays() -> None:
         await held.type("select orig")
         await held.press("tab", rounds=0)
         assert held.app.focused is editor(held)
-        assert "nothing to complete here · tab again goes to the answer · esc leaves" in held.text()
+        assert "nothing to complete here · tab again goes to the next pane · esc leaves" in held.text()
         await held.type(" from v_pag")
         assert "nothing to complete" not in held.text()
         await held.press("tab", rounds=0)
@@ -244,7 +249,7 @@ async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> N
         await held.press("up", rounds=0)
         assert editor(held).text == "SELECT 1"
         await held.press("up", rounds=0)
-        assert "there is no further question" in held.text()
+        assert "no earlier query" in held.text()
         await held.press("down", "down", rounds=0)
         assert editor(held).text == "SELECT 2 or so"
     async with stage((140, 44), memory=memory) as held:
@@ -261,14 +266,14 @@ async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() 
     async with stage((140, 44)) as held:
         await ask(held, "select 1")
         last = held.text().splitlines()[-1]
-        assert "enter ask" in last
-        assert "↑ asked before" in last
+        assert "enter run" in last
+        assert "↑ history" in last
         assert "failures" not in last
         assert "a add" not in last
         await held.press("tab", rounds=0)
         last = held.text().splitlines()[-1]
         assert "1-8 views" in last
-        assert "asked before" not in last
+        assert "history" not in last
         await held.press("escape", rounds=0)
         for name, text in (
             ("editor.line", "select 1\n"),
@@ -288,13 +293,13 @@ async def test_a_question_that_fails_leaves_the_answer_before_it_dimmed() -> Non
         editor(held).put("select ulr from v_page")
         await held.press("enter")
         await answered(held)
-        held.sees("✗ no such column: ulr", f"{API}/p/0", "Answer · of the question before: 40 rows · 12 ms")
+        held.sees("✗ no such column: ulr", f"{API}/p/0", "Result · of the query before: 40 rows · 12 ms")
         assert all("dim" in row.role for row in held.table("#sql-rows").held_rows())
         assert held.table("#sql-rows").source(1) is not None
         queries.answer = sample_answer(2)
         await held.press("enter")
         await answered(held)
-        assert "Answer · 2 rows" in held.text()
+        assert "Result · 2 rows" in held.text()
         assert "no such column" not in held.text()
         assert not [row for row in held.table("#sql-rows").held_rows() if row.role]
 
@@ -340,7 +345,7 @@ def test_columns_fit_what_stands_in_them_and_names_stay_apart() -> None:
     assert [first.id, second.id, text.id] == ["n", "n 2", "text"]
     assert (first.align, text.align, text.width) == ("right", "left", None)
     assert relation.source(answer_rows(answer)[0]) == {"n": 1, "n 2": 2.5, "text": "x" * 100}
-    assert answer_words(answer) == "the first 2 rows, there are more · 2 long values cut · 1.2s"
+    assert answer_words(answer) == "first 2 rows of more · 2 long values cut · 1.2s"
     assert answer_words(sample_answer(1)) == "1 row · 12 ms"
 
 
@@ -409,3 +414,114 @@ async def test_a_question_by_command_is_asked_in_the_screen_that_is_open() -> No
         assert len(held.app.screen_stack) == depth
         assert editor(held).text == "SELECT 1"
         assert queries.asked == ["SELECT 1"]
+
+
+async def test_the_catalogue_is_shown_first_and_proposes_a_query() -> None:
+    queries = FakeQueries()
+    async with stage((80, 24), queries=queries) as held:
+        await held.act("sql.open")
+        await answered(held)
+        held.sees("v_origin", "v_page · 5 columns", "last_exit_code")
+        held.app.screen.set_focus(held.table("#sql-views"))
+        await held.press("j", rounds=1)
+        held.sees("v_origin · 5 columns", "failed")
+        await held.press("enter", rounds=1)
+        assert editor(held).text == "SELECT * FROM v_origin LIMIT 100"
+        assert held.app.focused is editor(held)
+        held.app.screen.set_focus(held.table("#sql-columns"))
+        await held.press("enter", rounds=1)
+        held.app.screen.set_focus(held.table("#sql-columns"))
+        await held.press("j", "enter", rounds=1)
+        assert editor(held).text == "SELECT origin, state FROM v_origin LIMIT 100"
+        await held.press("enter")
+        await answered(held)
+        assert queries.asked == ["SELECT origin, state FROM v_origin LIMIT 100"]
+        assert "Result · 40 rows" in held.text(), "where there is room for one of them, the result takes it"
+        held.app.do("sql.catalogue")
+        await held.quiet()
+        assert "v_origin" in held.text()
+        assert held.app.focused is held.table("#sql-views")
+
+
+async def test_a_name_is_inserted_into_a_query_that_was_typed_and_a_filter_finds_columns() -> None:
+    async with stage((120, 40)) as held:
+        await held.act("sql.open")
+        await answered(held)
+        await held.type("select url")
+        held.app.screen.set_focus(held.table("#sql-views"))
+        held.app.do("filter.open", "ended_at")
+        await held.quiet()
+        assert list(held.table("#sql-views").row_order) == ["v_attempt"]
+        held.app.screen.set_focus(held.table("#sql-columns"))
+        await held.press("end", "enter", rounds=1)
+        assert editor(held).text == "select url, ended_at"
+
+
+async def test_two_columns_of_a_result_are_charted_and_esc_shows_the_rows_again() -> None:
+    async with stage((120, 40)) as held:
+        await ask(held, "select 1")
+        held.app.do("sql.chart", "note depth")
+        await held.quiet()
+        held.sees("Chart · depth by note · 40 rows", "text 3", "█")
+        held.app.do("sql.chart", "nothing depth")
+        await held.quiet()
+        assert "no column nothing in the result: url, depth, ended_at, body, note" in held.text()
+        held.app.do("sql.chart")
+        await held.quiet()
+        assert "Chart · depth by url · 40 rows" in held.text()
+        await held.press("escape", rounds=1)
+        assert "Chart ·" not in held.text()
+        assert held.app.focused is held.table("#sql-rows")
+
+
+def text_lines(chart: ResultChart, width: int = 40, height: int = 8, dots: Dots = Dots.braille) -> list[str]:
+    return ["".join(text for text, _ in line) for line in drawn(chart, width, height, dots, UTC)]
+
+
+def test_categories_are_bars_and_times_are_a_line() -> None:
+    bars = chart_of(("site", "n"), [("a", 1), ("b", 4), ("c", None)], "site", "n")
+    assert bars.heading == "n by site · 2 rows · 1 row without a number"
+    first, second = text_lines(bars)
+    assert first.startswith("a █")
+    assert second.count("█") == 4 * first.count("█")
+    assert second.endswith(" 4")
+    times = chart_of(("seen_at", "n"), [(NOW + 60_000 * at, at) for at in range(5)], "seen_at", "n")
+    lines = text_lines(times)
+    assert len(lines) == 8
+    assert lines[-1].strip().startswith("10:41")
+    few = chart_of(("depth", "n"), [(at, at) for at in range(5)], "depth", "n")
+    assert len(text_lines(few)) == 5, "few numbers are bars"
+    many = chart_of(("depth", "n"), [(at, at) for at in range(50)], "depth", "n")
+    assert len(text_lines(many)) == 8
+
+
+def test_why_there_is_no_chart() -> None:
+    assert chart_of(("a", "b"), [("x", "y")], "a", "b").problem == "column b has no numbers"
+    assert chart_of(("a", "b"), [], "a", "b").problem == "column b has no numbers"
+    assert "negative numbers (-2)" in chart_of(("a", "b"), [("x", -2)], "a", "b").problem
+    assert chart_of(("a",), [("x",)], "a", "c").problem == "no column c in the result: a"
+
+
+def test_the_current_column_is_charted_and_then_the_next_one() -> None:
+    columns, rows = ("origin", "seen_at", "todo", "done"), [("a", NOW, 1, 2)]
+    assert axes_of(columns, rows, "origin", None) == ("origin", "todo")
+    assert axes_of(columns, rows, "seen_at", None) == ("seen_at", "todo")
+    assert axes_of(columns, rows, "done", None) == ("origin", "done")
+    assert axes_of(columns, rows, "done", ResultChart("origin", "done")) == ("origin", "todo")
+    assert axes_of(("n",), [(3,)], "n", None) == ("n", "n")
+
+
+@given(
+    st.lists(st.tuples(st.none() | st.text() | st.binary() | st.integers() | st.floats(), st.integers() | st.floats())),
+    st.integers(0, 120),
+    st.integers(0, 30),
+    st.sampled_from(Dots),
+)
+def test_any_chart_fits_and_is_plain_characters(
+    rows: list[tuple[object, object]], width: int, height: int, dots: Dots
+) -> None:
+    for x in ("x", "x_at"):
+        chart = chart_of((x, "y"), rows, x, "y")
+        for line in text_lines(chart, width, height, dots) if not chart.problem else ():
+            assert not [char for char in line if unicodedata.category(char) in FORBIDDEN]
+            assert width < 20 or cell_len(line) <= width

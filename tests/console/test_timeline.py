@@ -70,14 +70,11 @@ async def test_a_lane_alone_has_all_the_room_and_at_80_columns_no_words_are_cut(
         held.sees("kept 673 of 673 · min gap 2.0s, required 2.0s", "delay 2.0s → 3m00s: Retry-After")
 
 
-async def test_where_there_is_one_column_the_lane_is_a_tab() -> None:
+async def test_on_a_narrow_screen_the_lane_of_an_origin_has_a_screen_of_its_own() -> None:
     async with stage((80, 24)) as held:
         held.table("#origins").move_cursor(key=API)
         await held.press("enter", rounds=3)
-        assert "w Politeness" in held.text()
-        await held.press("w", rounds=3)
-        held.sees("▸w Politeness", "patience 5──")
-        await held.press("l", "j", "enter", rounds=2)
+        await held.act("timeline.open", rounds=3)
         assert isinstance(held.app.screen, TimelineScreen)
 
 

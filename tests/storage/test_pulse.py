@@ -18,7 +18,7 @@ from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.db.database import upgrade
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.drivers.driver import connection_of
-from tui_crawler.storage.reports.pulse import MOST_LOGGED, PulseReports
+from tui_crawler.storage.reports.pulse import MOST_LOGGED, MOST_PACED, PulseReports
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
@@ -133,6 +133,25 @@ async def test_what_happened_is_marked(database_path):
         (MarkKind.action, "ann"),
     ]
     assert marks[-1].kind is MarkKind.run_ended or marks[-1].at < START + 600_000
+
+
+async def test_the_paces_of_all_origins_are_what_the_log_says(database_path):
+    await crawl(database_path)
+    with closing(Reports(database_path)) as reports:
+        paces = reports.paces(over(MINUTE_MS, 5))
+    assert paces == {
+        A: [(3, 1), (3, 1), (0, 0), (0, 0), (0, 0)],
+        B: [(0, 0), (0, 0), (3, 1), (3, 1), (0, 0)],
+    }
+
+
+def test_of_a_long_log_the_paces_are_those_of_a_sample(database_path):
+    many = 5 * MOST_PACED
+    fill_log(database_path, many)
+    with closing(Told(database_path)) as reader:
+        paces = PulseReports(reader).paces(over(MINUTE_MS, many // 600 + 1))
+    assert sum(number for number, _ in paces[A]) == pytest.approx(many * 3 // 4, rel=0.02)
+    assert sum(failed for _, failed in paces[A]) == pytest.approx(many * 3 // 40, rel=0.4)
 
 
 def fill_log(path: Path, attempts: int) -> None:

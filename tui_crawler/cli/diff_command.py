@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, picked, safe
+from tui_crawler.cli.printer import Printer, local_zone, picked, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.records.failure import NotComparable
 from tui_crawler.text.format import count
@@ -76,6 +77,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def _lines(reports: Reports, span: RunSpan, origin_id: int, limit: int) -> Iterator[str]:
     from tui_crawler.text import run_diff as said
 
+    now = int(time.time() * 1_000)
+    yield from filter(None, (said.snapshot(span, reports.run(), now, local_zone()),))
     yield from (said.pace(reports.run_pace(run)) for run in (span.older, span.newer))
     diffs = reports.origin_diffs(span, origin_id)
     for one in diffs:

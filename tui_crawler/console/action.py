@@ -184,6 +184,8 @@ class Situation:
     rules: bool = False  # there are some to be drafted
     entry: bool = False
     draft: bool = False
+    failures: tuple[tuple[str, str], ...] = ()
+    """What failures are limited to when one goes there: the key of a group; empty: to nothing."""
     frame: Frame = Frame()
     hindrances: Mapping[Need, Callable[[], str]] = field(default_factory=dict)
     """Of needs that the console alone knows: what is in the way, in words (raw), empty where nothing is."""

@@ -30,6 +30,7 @@ _RULES = _on(Where.rules)
 _DRAFT = _on(Where.rule_draft)
 _WORKERS = _on(Where.workers)
 _MAKES_RULES = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree)
+_SQL = _on(Where.sql)
 _REPLAY, _WRITE = (Need.replay,), (Need.writer,)
 _WRITE_RULES = (Need.writer, Need.rules)
 _WRITE_ENTRY = (*_WRITE_RULES, Need.entry)
@@ -140,6 +141,10 @@ ACTIONS: tuple[Action, ...] = (
         footer=68),
     _look("sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", word="sql",
         needs=(Need.queries,)),
+    _look("sql.catalogue", "", "views", "Show or hide the views with their columns", _SQL, word="views", footer=55),
+    _look("sql.chart", "", "chart",
+        "Chart the current column of the result, again: the next column of numbers; :chart X Y", _SQL, word="chart",
+        footer=56),
     _look("pulse.wider", "+", "longer", "Show the next longer span, up to a month", _SPANS, footer=11),
     _look("pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", _SPANS, footer=12),
     _look("pulse.follow", ".", "follow", "Follow the present again", _SPANS, (Need.newer,), word="follow", footer=13),
@@ -147,6 +152,7 @@ ACTIONS: tuple[Action, ...] = (
         cli="pulse --origin|--job|--worker NAME", word="of", footer=14, takes=Takes.scope),
     _look("pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",
         _PULSE, word="latency", footer=15),
+    _look("pulse.wall", "", "wall", "Every origin over the span, one line each; or the charts", _PULSE, word="wall"),
     _look("timeline.open", "w", "politeness",
         "Promised and kept gaps of the marked origins, or the selected, over time", _ORIGINS, (Need.origin,),
         "audit --verbose", word="politeness", footer=47),
@@ -237,10 +243,6 @@ ACTIONS: tuple[Action, ...] = (
     _look("url.tab_headers", "H", "headers", "Headers as sent and received", _TABS),
     _look("url.tab_links", "L", "links", "Links to it and from it, redirects", _LINKS),
     _look("url.tab_body", "B", "body", "Stored body, validation, data blocks", _TABS),
-    _look("origin.tab_state", "W", "state", "Its state, and what led to it", _ORIGIN),
-    _look("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", _ORIGIN),
-    _look("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", _ORIGIN),
-    _look("origin.tab_exits", "C", "exit codes", "How its attempts ended", _ORIGIN),
     _look("url.read", "e", "read", "The stored page as text with numbered links, or as it is again", _TABS,
         word="read"),
     _look("url.follow", "#", "link", "Open a link of the page as text by its number", _TABS, word="link"),

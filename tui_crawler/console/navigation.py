@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tui_crawler.console.action import VIEWS, Situation, Where
 from tui_crawler.console.handlers import Handles, handles
@@ -20,7 +20,7 @@ _MOST_LANES = 50
 _BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots, Where.timeline})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 
-GoesTo = TypeVar("GoesTo", bound=Callable[[Any, Where], None])
+GoesTo = TypeVar("GoesTo", bound=Callable[..., None])
 
 
 def _handles_views(method: GoesTo) -> GoesTo:
@@ -134,6 +134,10 @@ class Navigation(Handles):
         self._show_over(Where.rule_draft, "", start)
 
     @_handles_views
+    def _open_view(self, now: Situation, where: Where) -> None:
+        """Goes to a numbered view; failures are limited to those that are meant where one is."""
+        self.go_to(where, *((now.failures,) if now.failures and where is Where.failures else ()))
+
     def _go_to_view(self, where: Where) -> None:
         """Goes to a numbered view, which lies right over the overview, in place of what lies there."""
         screens, over = self._screens, where is not Where.overview

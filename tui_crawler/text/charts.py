@@ -120,8 +120,10 @@ def plot(
     layers = [one for one in series if one.form is Form.layer]
     cells = _stack(layers, width, height, dots, top) if layers else [[(" ", "")] * width for _ in range(height)]
     for one in series:
-        if one.form is Form.dashes:
-            _dash(cells, one, dots, top)
+        if one.form is Form.dashes:  # a character in each column: without colours it differs from what it covers, too
+            for at, value in enumerate(spread(one.values, width)):
+                if value is not None:
+                    cells[height - max(1, _level(value, top, height, whole=True))][at] = (_DASHES[dots], one.role)
         elif one.form is not Form.layer:
             _draw(cells, one, dots, top)
     if cursor is not None:
@@ -241,14 +243,6 @@ def _draw(cells: list[list[Piece]], series: Series, dots: Dots, top: float) -> N
         for at, mask in enumerate(masked):
             if mask:
                 line[at] = (_over(line[at][0], _character(dots, mask)), series.role)
-
-
-def _dash(cells: list[list[Piece]], series: Series, dots: Dots, top: float) -> None:
-    """A character in each column; what is below it is not seen there, so that it differs without colours, too."""
-    height = len(cells)
-    for at, value in enumerate(spread(series.values, len(cells[0]))):
-        if value is not None:
-            cells[height - max(1, _level(value, top, height, whole=True))][at] = (_DASHES[dots], series.role)
 
 
 def _over(below: str, above: str) -> str:

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.history.run_diff import ChangeKind, LinkDiff, OriginDiff, PageChange, PageVersion, RunPace
-from tui_crawler.domain.records.exit_code import ExitCode
-from tui_crawler.text.format import ABSENT, count, duration, phase, plural, rate, size
+from typing import TYPE_CHECKING
 
-NO_BODY, NO_LINE = "no body is stored of one of both runs", "no line differs"
-SIGNS = {ChangeKind.NEW: "+", ChangeKind.GONE: "−", ChangeKind.CHANGED: "~"}
+from tui_crawler.domain.history.run_diff import (
+    ChangeKind,
+    LinkDiff,
+    OriginDiff,
+    PageChange,
+    PageVersion,
+    RunPace,
+    RunSpan,
+)
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.text.format import ABSENT, clock, count, duration, phase, plural, rate, size
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.records.view import RunView
+
+NO_BODY, NO_LINE = "the body of one of both runs is not stored", "no line differs"
+SIGNS = {ChangeKind.CHANGED: "~", ChangeKind.NEW: "+", ChangeKind.GONE: "−"}
+"""The signs of changes, in the order in which these are listed."""
+
+
+def snapshot(span: RunSpan, run: RunView | None, at: int, zone: tzinfo) -> str:
+    """Return that one of two runs is live and when (epoch ms) it was read; empty where both have ended."""
+    live = run is not None and run.live and run.run_id in {span.older, span.newer}
+    return f"run {run.run_id} is live: snapshot of {clock(at, zone)}" if run is not None and live else ""
 
 
 def counts(diff: OriginDiff) -> dict[ChangeKind | None, str]:
-    """Return how many pages are new, gone, changed, the same (None): `+ 14 new`, `− 3 gone`, `= 1 505`."""
-    numbers = zip(SIGNS, (diff.new, diff.gone, diff.changed), strict=True)
+    """Return how many pages are changed, new, gone, the same (None): `~ 470 changed`, `+ 14 new`, `= 1 505`."""
+    numbers = zip(SIGNS, (diff.changed, diff.new, diff.gone), strict=True)
     told: dict[ChangeKind | None, str] = {kind: f"{SIGNS[kind]} {count(many)} {kind.word}" for kind, many in numbers}
     return told | {None: f"= {count(diff.same)}"}
 
@@ -24,9 +46,9 @@ def sign(change: PageChange) -> str:
 
 
 def fields(change: PageChange) -> str:
-    """Return what differs of a page, `hash title`; of one that was not asked for, why it counts as gone."""
+    """Return what differs of a page, `hash title`; of one that was not requested, why it counts as gone."""
     if change.unreached:
-        return "no page names it, not asked"
+        return "not linked, not requested"
     return " ".join(field.word for field in change.difference.fields)
 
 
@@ -41,7 +63,7 @@ def end(state: PageVersion) -> str:
     if state.exit_code is None:
         return ABSENT
     if state.exit_code == ExitCode.file_did_not_change:
-        return "200"  # what is stored was answered so
+        return "200"  # that of the stored body
     return str(state.http_status) if state.http_status is not None else name_of(state.exit_code) or ABSENT
 
 
@@ -51,8 +73,8 @@ def line(change: PageChange) -> str:
 
 
 def many(links: LinkDiff) -> str:
-    """Return how many links came and went: `2 new ones, 1 gone`."""
-    return f"{plural(len(links.new), 'new one')}, {count(len(links.gone))} gone"
+    """Return how many links came and went: `2 new, 1 gone`."""
+    return f"{count(len(links.new))} new, {count(len(links.gone))} gone"
 
 
 def pace(run: RunPace | None) -> str:

@@ -207,7 +207,7 @@ def _show(
         ReadingSources(
             partial(reports_on, database),
             partial(explainer, database=database),
-            partial(_queries, database),
+            partial(queries, database),
             ConsoleRules(database),
         ),
         Operator(journal if writable else None, operator_name(database), found.hindrance),
@@ -262,7 +262,8 @@ def begin_collecting() -> None:
     gc.enable()
 
 
-def _queries(database: DatabasePlace) -> ports.Queries:
+def queries(database: DatabasePlace) -> ports.Queries:
+    """Return what runs queries in SQL on this database."""
     from tui_crawler.storage.reports.sql import QueryRunner
 
     return QueryRunner(database)

@@ -17,7 +17,7 @@ from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.domain.records.view import RunView
 from tui_crawler.storage.crawl.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.storage.db.file_identity import check_current
-from tui_crawler.wiring.console import begin_collecting, explainer
+from tui_crawler.wiring.console import begin_collecting, explainer, queries
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 _FIRST = 1 << 32  # version of the first picture; less than it are those before
@@ -81,7 +81,7 @@ def replay_console(database: DatabasePlace, file: Path, run_id: int | None) -> i
         return ReplayedReports(file, run_id, player)
 
     app = CrawlerApp(
-        ReadingSources(reports, explainer),
+        ReadingSources(reports, explainer, lambda: queries(database)),
         Operator(None, watches="a replay"),
         EngineAccess(),
         Presentation(memory=SessionFile(state_folder(os.environ), str(database.absolute()))),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import SLOW_MS, WINDOW, asks
+from tui_crawler.console.reading.ask import WINDOW, asks
 from tui_crawler.domain.records.failure import NotComparable
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class DiffReports(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunDiff:
-    """What two runs come to. `problem`: why they cannot be compared (raw); then there is nothing else. Not `counted`:
-    of the origins nothing but their names is read so far."""
+    """Two runs compared at `at` (epoch ms). `problem`: why they cannot be compared (raw). Not `counted`: only the names
+    of the origins are read so far."""
 
     problem: str = ""
     span: RunSpan | None = None
@@ -59,24 +59,25 @@ class RunDiff:
     origins: tuple[OriginDiff, ...] = ()
     robots: tuple[RobotsDiff, ...] = ()
     counted: bool = False
+    at: int = 0
 
 
 @asks(AGAIN_MS)
-def runs_compared(reports: DiffReports, _now: int, runs: tuple[int, ...]) -> RunDiff:
+def runs_compared(reports: DiffReports, now: int, runs: tuple[int, ...]) -> RunDiff:
     """Read which two runs, by their numbers, one and the newest, or the last two; and their origins."""
     try:
         span = reports.runs_compared(runs)
     except NotComparable as no:
         return RunDiff(str(no))
-    return RunDiff("", span, origins=reports.compared_origins())
+    return RunDiff("", span, origins=reports.compared_origins(), at=now)
 
 
-@asks(SLOW_MS)
-def runs_counted(reports: DiffReports, _now: int, span: RunSpan) -> RunDiff:
+@asks(AGAIN_MS)
+def runs_counted(reports: DiffReports, now: int, span: RunSpan) -> RunDiff:
     """Count two runs as a whole, in a time that grows with the pages."""
     paces = (reports.run_pace(run) for run in (span.older, span.newer))
     whole = reports.origin_diffs(span), tuple(reports.robots_diffs(span))
-    return RunDiff("", span, tuple(pace for pace in paces if pace is not None), *whole, counted=True)
+    return RunDiff("", span, tuple(pace for pace in paces if pace is not None), *whole, counted=True, at=now)
 
 
 @asks(AGAIN_MS)

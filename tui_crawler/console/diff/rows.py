@@ -35,9 +35,9 @@ def _page_mark(kind: ChangeKind | None, change: PageChange, _present: Present) -
 
 _ORIGIN: Column[OriginDiff, str] = Column("origin", "ORIGIN", min_width=14, kind="place")
 _NUMBERS: tuple[Column[OriginDiff, Any], ...] = (
+    Column("changed", "~ CHANGED", shown.number("warning", "faint"), 9, 0, "right", 6, "~ CHG"),
     Column("new", "+ NEW", shown.number("ok", "faint"), 8, 0, "right", 6),
     Column("gone", "− GONE", shown.number("error", "faint"), 8, 0, "right", 6),
-    Column("changed", "~ CHANGED", shown.number("warning", "faint"), 9, 0, "right", 6, "~ CHG"),
     Column("same", "= SAME", shown.number("", "faint"), 9, 1, "right", 6),
     Column("failing", "✗ NEW", shown.number("error", "faint"), 7, 2, "right", value=attrgetter("failures_new")),
     Column("mended", "✓ FIXED", shown.number("ok", "faint"), 7, 3, "right", value=attrgetter("failures_mended")),
@@ -49,6 +49,17 @@ def origins_of(*, counted: bool) -> Relation[OriginDiff]:
     """Return origins as a relation, with numbers once these are `counted`."""
     numbers = _NUMBERS if counted else tuple(replace(one, show=_UNCOUNTED, value=lambda _: None) for one in _NUMBERS)
     return Relation((_ORIGIN, *numbers), lambda diff: diff.origin_id)
+
+
+def changes_first(origins: Iterable[OriginDiff]) -> list[OriginDiff]:
+    """Return the origins with changes before those without."""
+    return sorted(origins, key=lambda one: not (one.changed or one.new or one.gone))
+
+
+def in_order(pages: Iterable[PageChange]) -> list[PageChange]:
+    """Return pages by what became of them: changed, new, gone, others."""
+    kinds = [*said.SIGNS, None]
+    return sorted(pages, key=lambda page: kinds.index(page.difference.kind))
 
 
 PAGES: Relation[PageChange] = Relation(
@@ -69,7 +80,7 @@ def summary_lines(diff: RunDiff) -> list[Line]:
     if diff.span is None:
         return [Styled(diff.problem, "warning")]
     if not diff.counted:
-        return [Styled("the pages of both are being counted…", "muted")]
+        return [Styled("counting pages…", "muted")]
     numbers = [(one.new, one.gone, one.changed, one.same) for one in diff.origins]
     whole = OriginDiff("", 0, *(sum(column) for column in zip(*numbers, strict=True)))
     words = [Styled(f"{told}  ", f"{_ROLES.get(kind, '')} bold") for kind, told in said.counts(whole).items()]
@@ -97,7 +108,7 @@ def body_lines(page: PageLines) -> list[Line]:
 
 
 def page_facts(page: PageDiff) -> list[Line]:
-    """What became of a page, and what differs beside its lines."""
+    """Return what became of a page, and what differs besides its lines."""
     change, (before, after) = page.change, page.states
     lines: list[Line] = [Styled("the same in both runs", "muted")]
     if change is not None and change.difference.kind is not None:

@@ -26,6 +26,7 @@ from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import host_of, origin_of, path_of
 from tui_crawler.text.format import READING, count
+from tui_crawler.text.run_diff import snapshot
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import Place
@@ -73,11 +74,14 @@ class DiffScreen(RowsScreen):
 
     def _show(self, diff: RunDiff) -> None:
         if diff.span is not None:
-            title(self._summary, f"Runs {diff.span.older} and {diff.span.newer}")
-        self._origins.placeholder = diff.problem or "neither run knows a page"
+            live = snapshot(diff.span, self.console.live_state.run, diff.at, self.console.clock.zone)
+            title(self._summary, " · ".join(filter(None, (f"Runs {diff.span.older} and {diff.span.newer}", live))))
+        self._origins.placeholder = diff.problem or "no pages in either run"
         title(self._origins, f"Origins · {count(len(diff.origins))}")
         self._origins.styles.height = max(len(diff.origins), 1) + FRAME
-        self._origins.fill(diff.origins, present(self.console.clock), relation=origins_of(counted=diff.counted))
+        self._origins.fill(
+            rows.changes_first(diff.origins), present(self.console.clock), relation=origins_of(counted=diff.counted)
+        )
         self._look()
 
     def _look(self) -> None:
@@ -108,7 +112,7 @@ class DiffScreen(RowsScreen):
         if pages is None or origin is None:
             return
         shown = pages.rows[:WINDOW]
-        self._table.fill(shown, present(self.console.clock))
+        self._table.fill(rows.in_order(shown), present(self.console.clock))
         title(self._table, rows.pages_title(origin.origin, pages.first, len(shown), more=pages.older))
 
     @handles("list.older", True)

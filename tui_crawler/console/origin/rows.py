@@ -9,11 +9,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import exit_cell
-from tui_crawler.console.overview.rows import patience_parts
+from tui_crawler.console.logs.attempts import short_name
+from tui_crawler.console.overview.rows import delay_cell, patience_cell, patience_parts
 from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
-from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.console.urls.rows import due_cell
 from tui_crawler.domain.crawl.contract import Contract, contact_of, least_delay
 from tui_crawler.domain.history.idle_reason import delay_words, idle_reason
@@ -44,10 +44,12 @@ _EVENTS_SHOWN = 5
 _DELAYS_SHOWN = 7
 
 
-def patience_past(lost: Sequence[AttemptView], given: Sequence[TopUp], run: RunView | None, zone: tzinfo) -> list[Line]:
+def patience_past(
+    lost: Sequence[AttemptView], given: Sequence[TopUp], run: RunView | None, zone: tzinfo, indent: int = LABEL
+) -> list[Line]:
     """What patience went through in the newest run: each change, the newest first."""
     changes = [
-        (one.ended_at, one.patience_before, one.patience_after, exit_cell(one.exit_code, glyph=False))
+        (one.ended_at, one.patience_before, one.patience_after, Styled(short_name(one.exit_code)))
         for one in lost
         if run is None or one.run_id == run.run_id
     ]
@@ -56,11 +58,11 @@ def patience_past(lost: Sequence[AttemptView], given: Sequence[TopUp], run: RunV
     changes += [(one.at, one.before, one.after, Styled(f"topped up by {one.who}", "accent")) for one in topped]
     changes.sort(key=itemgetter(0))
     lines: list[Line] = [
-        fact("", Styled(f"{clock(at, zone)} {before}→{after} ", "muted"), cause)
+        (" " * indent, f"{before}→{after} ", cause, Styled(f" {clock(at, zone)}", "muted", f" {clock(at, zone)[:5]}"))
         for at, before, after, cause in reversed(changes[-_EVENTS_SHOWN:])
     ]
     if len(changes) > _EVENTS_SHOWN:
-        lines.append(fact("", Styled(f"and {len(changes) - _EVENTS_SHOWN} before", "faint")))
+        lines.append((" " * indent, Styled(f"and {len(changes) - _EVENTS_SHOWN} before", "faint")))
     return lines
 
 
@@ -77,7 +79,7 @@ def delay_source(view: OriginView) -> str:
     return _DELAY_SOURCES.get(view.delay_reason, delay_words(view.delay_reason))
 
 
-def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | None) -> list[Line]:
+def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | None, indent: int = LABEL) -> list[Line]:
     """How the delay went from one to the next in the newest run, oldest first, with what decided it; at the end what
     the operator has made of it since the last request. Nothing where it was the present one all the time."""
     own = [one for one in delays if run is None or one.run_id == run.run_id][:_DELAYS_SHOWN][::-1]
@@ -91,7 +93,7 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
         return []
     if view.delay_ms and present != values[-1]:
         steps.append(f"{present} ({delay_words(view.delay_reason) or 'configured'})")
-    return [Paragraph(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
+    return [Paragraph(" " * indent + " → ".join(steps), "muted", indent, 3)]
 
 
 _REFUSED_SHOWN = 8
@@ -113,18 +115,35 @@ def state_lines(
     view: OriginView, past: OriginContext, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
 ) -> list[Line]:
     """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
-    history = past.history
     floor = "" if past.contract is None else f"floor {seconds(least_delay(past.contract, view).ms)}  "
     # The operator's own minimum, where another one decides.
     is_other = view.operator_delay_ms and view.delay_reason != DelayReason.operator
     yours = (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),) if is_other else ()
-    lines: list[Line] = [
+    return [
         fact("patience", *patience_parts(view)),
-        *patience_past(history.patience, past.given, past.run, zone),
+        *patience_past(past.history.patience, past.given, past.run, zone),
         fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *yours),
-        *delay_past(view, history.delays, past.run),
+        *delay_past(view, past.history.delays, past.run),
         fact("", Styled(f"{floor}politeness {view.politeness}", "muted")),
         *([] if view.in_flight_url else [clock_line(view, now, past.contract)]),
+        *_more_lines(view, past, now, zone, line, keys),
+    ]
+
+
+def why_lines(
+    view: OriginView, past: OriginContext, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
+) -> list[Line]:
+    """Why patience and delay are what they are, for a narrow pane below `narrow_head`; then the rest of the state."""
+    lines = patience_past(past.history.patience, past.given, past.run, zone, 0)
+    source = f"delay {seconds(view.delay_ms)}: {delay_source(view) or 'configured'}"
+    lines += delay_past(view, past.history.delays, past.run, 0) or [Paragraph(source, "muted")]
+    return [*lines, *_more_lines(view, past, now, zone, line, keys)]
+
+
+def _more_lines(
+    view: OriginView, past: OriginContext, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
+) -> list[Line]:
+    lines: list[Line] = [
         robots_line(view, now),
         rate_line(line),
         eta_line(view, now),
@@ -135,9 +154,9 @@ def state_lines(
     ]
     if view.worker:
         lines.append(fact("worker", view.worker))
-    if history.refused:
+    if past.history.refused:
         lines += ["", heading("Links refused")]
-    for one in history.refused[:_REFUSED_SHOWN]:
+    for one in past.history.refused[:_REFUSED_SHOWN]:
         number, reason = count(one.count).rjust(LABEL - 2), Styled(one.reason.replace("_", " "))
         lines.append((Styled(f"{number}  "), reason, Styled(f"  {one.sample_url}", "faint")))
     if past.contract is not None:
@@ -176,12 +195,12 @@ TODO: Relation[TodoLine] = Relation(
         Column("number", "#", shown.plain("faint"), 3, 2, "right"),
         Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
                value=lambda line: path_of(line.item.url, line.origin)),
-        Column("depth", "DEPTH", shown.plain(), 5, 3, "right", value=lambda line: line.item.depth),
+        Column("depth", "DEPTH", shown.plain(), 5, 4, "right", value=lambda line: line.item.depth),
         Column("nice", "NICE", shown.words(str, "", "faint"), 4, 8, "right", value=lambda line: line.item.nice),
-        Column("due", "DUE", lambda at, line, moment: due_cell(line.outlook, at - moment.now), 8, 4, "right",
-               value=lambda line: line.item.not_before),
-        Column("from", "FROM", shown.itself, 20, 1, min_width=12, kind="place", value=_source),
-        Column("title", "TITLE", shown.plain("muted"), None, 7, min_width=20, value=lambda line: line.item.title),
+        Column("due", "DUE", lambda at, line, moment: due_cell(line.outlook, at - moment.now), 8, 1, "right",
+               min_width=5, value=lambda line: line.item.not_before),
+        Column("from", "FROM", shown.itself, 20, 3, min_width=12, kind="place", value=_source),
+        Column("title", "TITLE", shown.plain("muted"), None, 7, min_width=24, value=lambda line: line.item.title),
     ),
 )  # fmt: skip
 
@@ -193,24 +212,28 @@ def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo,
     """The contract with one origin at `now` (epoch ms)."""
     contact = contact_of(contract.user_agent)
     is_read = view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0  # the card shows since when
-    nobody = "none: name a page or an address in user_agent, so that people can complain"
+    none = "none: add a page or an address to user_agent, so that people can complain"
     asked = "" if view.crawl_delay_ms is None else f"robots.txt {seconds(view.crawl_delay_ms)}, "
     own = f" (now {seconds(view.operator_delay_ms)})" if view.operator_delay_ms else ""
     numbers = f"{asked}configured {seconds(contract.delay.default_ms)}, floor {seconds(contract.delay.floor_ms)}"
     never = f"never faster than {seconds(least_delay(contract, view).ms)}: {numbers}"
     return [
-        heading("Promises to this origin"),
-        _term("asks as", contract.user_agent or "-", "strong"),
-        _term("contact", contact or nobody, "" if contact else "warning"),
-        _term("at once", f"1 request to {_KEYS.get(contract.politeness_key, contract.politeness_key)}"),
-        _term("waits", f"at least {_least_words(contract, view)} after each answer"),
-        *([] if is_read else [_term("robots", _robots_words(view, now, zone))]),
+        heading("Contract"),
+        _term("User-Agent", contract.user_agent or "-", "strong"),
+        _term("contact", contact or none, "" if contact else "warning"),
+        _term("concurrency", f"1 for {_KEYS.get(contract.politeness_key, contract.politeness_key)}"),
+        _term("delay", f"at least {_least_words(contract, view)} after each response"),
+        *([] if is_read else [_term("robots.txt", _robots_words(view, now, zone))]),
         _term("you", f"{keys('delay.up')}: slower{own}; {never}"),
     ]
 
 
-def _term(label: str, text: str, role: str = "", most: int = 3) -> Line:
-    return HangingText(Styled(label.ljust(LABEL), "muted"), LABEL, text, role, most)
+_TERM = 12
+"""How wide a label of the contract is, in cells."""
+
+
+def _term(label: str, text: str, role: str = "", width: int = _TERM) -> Line:
+    return HangingText(Styled(label.ljust(width), "muted"), width, text, role, 3)
 
 
 def _least_words(contract: Contract, view: OriginView) -> str:
@@ -244,12 +267,12 @@ _FILLED, _EMPTY = "▓", "░"
 
 
 def turn_of(view: OriginView, now: int) -> str:
-    """The turn an origin is in, or that comes next (docs/behaviour.md): robots, fill, crawl; empty when it is over."""
+    """Return the turn an origin is in, or that comes next, in words; empty when it is over."""
     if view.state in {OriginPhase.finished, OriginPhase.resting}:
         return ""
     if view.in_flight_url:
-        return "robots" if view.in_flight_url == f"{view.origin}/robots.txt" else "crawl"
-    return "robots" if view.robots_expires_at <= now else "crawl" if view.todo else "fill"
+        return "fetch robots.txt" if view.in_flight_url == f"{view.origin}/robots.txt" else "fetch"
+    return "fetch robots.txt" if view.robots_expires_at <= now else "fetch" if view.todo else "fill the todo list"
 
 
 def head_line(
@@ -259,15 +282,37 @@ def head_line(
     mark, turn = standing(view), turn_of(view, now)
     named = Styled(f"{host_of(view.origin)}  ", "strong bold"), Styled(mark.label, f"{mark.role} bold")
     if idle := idle_reason(view, now, run, zone=zone, you=you):
-        return (*named, Styled(f"  turn: rest, then {turn}  " if turn else "  ", "muted"), Styled(idle))
+        return (*named, Styled(f"  next: wait, {turn}  " if turn else "  ", "muted"), Styled(idle))
     path = Styled(path_of(view.in_flight_url, view.origin), "strong")
     took = seconds(max(0, now - view.in_flight_since)) if view.in_flight_since else ""
     most = f" of {seconds(contract.total_timeout_ms)}" if took and contract is not None else ""
-    asks = Styled(f"  turn: {turn}  ", "muted"), Styled("▶ ", "active")
-    return (*named, *asks, path, Styled(f"  {took}{most}", "muted"))
+    return (
+        *named,
+        Styled(f"  now: {turn}  ", "muted"),
+        Styled("▶ ", "active"),
+        path,
+        Styled(f"  {took}{most}", "muted"),
+    )
 
 
-def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
+def narrow_head(
+    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, contract: Contract | None
+) -> Cell:
+    """The first line of an origin on a narrow screen: its state, patience and delay, then the time to its next request,
+    what is in flight, or why there is none."""
+    mark, idle = standing(view), idle_reason(view, now, run, zone=zone, you=you)
+    dots = patience_cell(view)
+    patience = Styled(dots.text if dots.text == dots.short else f"{dots.text} {dots.short}", dots.role, dots.short)
+    named = Styled(bare_host(view.origin), "strong bold"), Styled(f"  {mark.label} ", f"{mark.role} bold")
+    delay = Styled("  delay ", "muted"), delay_cell(view), "  "
+    waits = view.next_request_at > now >= view.asleep_until and not view.paused and view.state == OriginPhase.waiting
+    tail: tuple[str | Styled, ...] = (Styled("▶ ", "active"), path_of(view.in_flight_url, view.origin))
+    if idle:
+        tail = ("next ", *clock_line(view, now, contract)[1:]) if waits else (Styled(idle),)
+    return (*named, patience, *delay, *tail)
+
+
+def clock_line(view: OriginView, now: int, contract: Contract | None) -> tuple[str | Styled, ...]:
     """The politeness clock: the wait for the next request as a bar that fills, or the request in flight."""
     if view.in_flight_url:
         gone, whole = now - view.in_flight_since, contract.total_timeout_ms if contract is not None else 0
@@ -356,12 +401,12 @@ def _status_line(view: OriginView) -> Line:
         case RobotsStatus.parsed:
             return fact("state", Styled("✓ in force", "ok"), Styled(status, "muted"))
         case RobotsStatus.unavailable if _unanswered(view):
-            return _term("state", f"⚠ {unavailable_words(None)}", "warning", 6)
+            return _term("state", f"⚠ {unavailable_words(None)}", "warning", LABEL)
         case RobotsStatus.unavailable:
-            return _term("state", f"○ {unavailable_words(view.robots_http_status)}", "muted", 6)
+            return _term("state", f"○ {unavailable_words(view.robots_http_status)}", "muted", LABEL)
         case RobotsStatus.unreachable:
             words = unreachable_words(view.robots_http_status, view.robots_message)
-            return _term("state", f"⚠ {words}: nothing is crawled", "warning", 6)
+            return _term("state", f"⚠ {words}: nothing is crawled", "warning", LABEL)
         case _:
             return fact("state", Styled("○ not fetched yet", "muted"))
 

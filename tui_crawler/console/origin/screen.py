@@ -3,34 +3,31 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
-from textual import events
-from textual.containers import Horizontal, Vertical
+from textual.containers import Grid, Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
-from textual.widgets import Input
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.logs.attempts import ATTEMPTS, meaning
+from tui_crawler.console.logs.attempts import ATTEMPTS
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.origin import queries, rows
 from tui_crawler.console.origin.queries import RobotsSheet
 from tui_crawler.console.origin.rows import TODO, TodoLine
 from tui_crawler.console.overview.events import go_to_problem
+from tui_crawler.console.overview.rows import ended_with
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import FactsPane, LongLines, lay_out_line
-from tui_crawler.console.panes.shared_lines import FRAME
-from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.screen.tabs import TabScreen
+from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats.queries import exit_counts_of
 from tui_crawler.console.stats.rows import BRIEF_EXITS, exits_of
 from tui_crawler.console.table.cells import Piece, Row, rows_of
@@ -55,25 +52,24 @@ if TYPE_CHECKING:
 
 RATE_WIDTH = 20
 TALL = 36
-"""On so many lines of the screen there is room for the lane, too; on fewer it has a screen of its own, or its tab."""
-EXITS_SHOWN = 8
+"""On so many lines of a wide screen there is room for the lane, too; else it has a screen of its own."""
+SMALL = 60
+"""Cells below which panes are one below the other, and are scrolled to."""
+_WIDE_ORDER, _NARROW_ORDER = (
+    ("state", "todo", "lane", "attempts", "exits"),
+    ("todo", "exits", "state", "lane", "attempts"),
+)
+"""The panes in the order in which the style sheet places them."""
 
 
-class OriginScreen(LaneScreen, TabScreen):
-    """Everything about one origin."""
+class OriginScreen(LaneScreen, RowsScreen):
+    """Everything about one origin: its state and exit codes at the left, todo list, politeness and attempts at the
+    right; on a narrow screen todo list, exit codes and why over the attempts."""
 
     WHERE = Where.origin
     HERE = frozenset({"origin.move"})
     LIVE = (ORIGINS,)
     AUTO_FOCUS = "#attempts"
-    TABS: ClassVar = {
-        "state": ("State", "origin.tab_state"),
-        "attempts": ("Attempts", "origin.tab_attempts"),
-        "todo": ("Todo", "origin.tab_todo"),
-        "exits": ("Exit codes", "origin.tab_exits"),
-        "lane": ("Politeness", "timeline.open"),
-    }
-    """The panes in the order of the line of tabs that is shown where there is one column only."""
 
     def __init__(self, origin: str, pane: str = "") -> None:
         """`origin` is raw text as stored; `pane` is the id of the one that has the focus first."""
@@ -87,13 +83,9 @@ class OriginScreen(LaneScreen, TabScreen):
         self._todo_read = PaneReading(lambda: queries.todo_of(origin, WINDOW), self._show_todo)
         self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
         self._newest: tuple[AttemptView, ...] = ()
-        self.tab = next(iter(self.TABS))
 
     def body(self) -> Iterable[Widget]:
-        """State and exit codes at the left, todo list, politeness, attempts at the right; or one of them below a line
-        of tabs."""
-        why = FactsPane(self._head, id="why-here", classes="")
-        state = FactsPane(self._state, "State", id="state")
+        self._why = FactsPane(self._state, id="state")
         self._todo = CrawlTable(TODO, id="todo", classes="pane")
         self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
         self._exits.name_pane("Exit codes")
@@ -104,11 +96,8 @@ class OriginScreen(LaneScreen, TabScreen):
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)
-        left = Vertical(state, self._exits, id="origin-left")
-        right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
-        panes = Horizontal(left, right, id="origin-panes")
-        self._body = Vertical(why, TabBar(id="origin-tabs"), panes, id="body", classes=f"tab-{self.tab}")
-        yield self._body
+        self._panes = Grid(self._why, self._todo, self._lane, self._attempts, self._exits, id="origin-panes")
+        yield Vertical(FactsPane(self._head, id="why-here", classes="", still=True), self._panes, id="body")
 
     def _take_newest(self) -> None:
         keyset = self._list.keyset
@@ -127,32 +116,20 @@ class OriginScreen(LaneScreen, TabScreen):
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        self._body.set_class(size.height >= TALL, "-tall")
-        self.show_tabs()
+        narrow = self.has_class("-narrow")
+        self._panes.set_class(size.height >= TALL and not narrow, "-tall")
+        self._panes.set_class(size.width < SMALL, "-small")
+        order = _NARROW_ORDER if narrow else _WIDE_ORDER
+        if [pane.id for pane in self._panes.children] != [*order]:
+            self._panes.sort_children(key=lambda pane: order.index(str(pane.id)))
         self.console.read_soon()
-
-    def focus_main(self) -> None:
-        self.set_focus(self.query_one(f"#{self.tab}" if self.has_class("-narrow") else "#attempts"))
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        if event.widget.id in self.TABS and event.widget is self.focused:
-            self.show_tab(str(event.widget.id))
-
-    @handles("origin.tab_state", "state")
-    @handles("origin.tab_attempts", "attempts")
-    @handles("origin.tab_todo", "todo")
-    @handles("origin.tab_exits", "exits")
-    def _go_to_tab(self, name: str) -> None:
-        self.show_tab(name)
-        self.set_focus(self.query_one(f"#{name}"))
-        self.tell_footer()
 
     def show_politeness(self, now: Situation) -> None:
         """Goes to the lane; from there to a screen of its own, where spans are longer and shorter."""
-        if self.focused is self._lane or not (self._lane.display or self.has_class("-narrow")):
+        if self.focused is self._lane or not self._lane.display:
             super().show_politeness(now)
         else:
-            self._go_to_tab("lane")
+            self._lane.focus()
 
     def action_open_lane(self) -> None:
         self.console.go_to(Where.timeline, (self._origin,))
@@ -167,17 +144,11 @@ class OriginScreen(LaneScreen, TabScreen):
     def shown_lanes(self) -> Sequence[LanePane]:
         return [self._lane] if self._lane.size.width else []
 
-    def tab_notes(self) -> Mapping[str, str]:
-        view, exits = self._view(), self._exits_read.value
-        todo = {"todo": count(view.todo)} if view is not None else {}
-        return todo if exits is None else {**todo, "exits": str(len(exits))}
-
     def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
         self._todo.fill(self._todo_lines(enumerate(todo, 1)), present(self.console.clock))
 
     def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
         self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits, brief=True))
-        self._exits.styles.height = min(max(len(exits), 1), EXITS_SHOWN) + FRAME
 
     def _attempt_row(self, line: LogLine) -> Row:
         return Row.of(ATTEMPTS, cast("AttemptView", line.source), present(self.console.clock))
@@ -189,7 +160,8 @@ class OriginScreen(LaneScreen, TabScreen):
     def _head(self) -> Sequence[Line]:
         console, view = self.console, self._view()
         now, zone, live = console.clock.wall_ms(), console.clock.zone, console.live_state
-        return [] if view is None else [rows.head_line(view, now, live.run, zone, live.who, self._contract.value)]
+        head = rows.narrow_head if self.has_class("-narrow") else rows.head_line
+        return [] if view is None else [head(view, now, live.run, zone, live.who, self._contract.value)]
 
     def _state(self) -> Sequence[Line]:
         console, view, history = self.console, self._view(), self._history.value
@@ -201,12 +173,13 @@ class OriginScreen(LaneScreen, TabScreen):
         line = meter.line(live.counted_ms(), RATE_WIDTH) if meter else []
         suspicion = suspect(self._origin, history.refused, self._newest)
         past = rows.OriginContext(history, self._given.value or (), live.run, self._contract.value, suspicion)
-        return rows.state_lines(view, past, console.clock.wall_ms(), console.clock.zone, line, self.key_names)
+        lines = rows.why_lines if self.has_class("-narrow") else rows.state_lines
+        return lines(view, past, console.clock.wall_ms(), console.clock.zone, line, self.key_names)
 
     def show_titles(self) -> None:
         """Whether the attempts follow, which the wheel changes, too."""
         self._list.seen()
-        self.show_tabs()
+        title(self._why, "Why" if self.has_class("-narrow") else "State")
         view = self._view()
         shown = len(self._todo.held_rows())
         todo = "Todo"
@@ -230,39 +203,20 @@ class OriginScreen(LaneScreen, TabScreen):
         """This origin, and the URL under the cursor."""
         view = self._view()
         origins, failed = ((view,), view.failed) if view is not None else ((), 0)
-        return Situation(Where.origin, origins=origins, urls=tuple(filter(None, (self._url(),))), failed=failed)
-
-    @handles("view.failures")
-    def _go_to_failures(self) -> None:
-        self.console.go_to(Where.failures, (("origin", self._origin),))
+        urls, failures = tuple(filter(None, (self._url(),))), (("origin", self._origin),)
+        return Situation(Where.origin, origins=origins, urls=urls, failed=failed, failures=failures)
 
     def crumbs(self) -> tuple[str, ...]:
         return (Where.overview.value, host_of(self._origin))
 
     def _url(self) -> str:
-        narrow = self.has_class("-narrow")
-        if narrow and self.tab not in {"todo", "attempts"}:
-            return ""
-        if (self.tab == "todo") if narrow else self.focused is self._todo:
+        if self.focused is self._todo:
             return str(self._todo.cursor_key or "")
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
 
-    def go_to_pane(self, step: int) -> None:
-        if self.has_class("-narrow") and not isinstance(self.focused, Input):
-            names = list(self.TABS)
-            self._go_to_tab(names[(names.index(self.tab) + step) % len(names)])
-        else:
-            super().go_to_pane(step)
-
-    def open_filter(self, text: str) -> None:
-        if self.tab == "state" and self.has_class("-narrow"):
-            self._go_to_tab("attempts")
-        super().open_filter(text)
-
     @handles("view.problems")
     def _show_problems(self) -> None:
-        self._see_attempts()
         self._list.look(self._list.keyset.anew(Severity(not self._list.keyset.problems_only)))
         self.show_titles()
         self.console.read_soon()
@@ -270,24 +224,19 @@ class OriginScreen(LaneScreen, TabScreen):
     @handles("log.next_error", True)
     @handles("log.previous_error", False)
     def _go_to_problem(self, older: bool) -> None:
-        self._see_attempts()
         problems = {line.key for line in self._list.keyset.rows if line.problem}
         if not go_to_problem(self._attempts, problems, older=older):
             self.console.tell("no", "there is no further problem in this list", "muted")
 
     def open_selected(self) -> None:
-        """Opens the URL under the cursor, or says what an exit code means."""
+        """Opens the URL under the cursor, or the pages whose last attempt ended with an exit code."""
         if self.focused is self._lane:
             self.action_open_lane()
         elif self.focused is self._exits:
-            code = str(self._exits.cursor_key or "")
-            self.console.tell("exit", f"{code}: {meaning(code)}")
+            if code := str(self._exits.cursor_key or ""):
+                self.console.go_to(*ended_with(code, self._origin, self.console.live_state.origins))
         else:
             self.console.go_to(Where.url, self._url())
-
-    def _see_attempts(self) -> None:
-        if self.has_class("-narrow") and self.tab != "attempts":
-            self._go_to_tab("attempts")
 
 
 class RobotsLines(LongLines):
@@ -417,9 +366,8 @@ class RobotsScreen(ConsoleScreen):
 def _nothing(view: OriginView) -> str:
     match view.robots_status:
         case RobotsStatus.unavailable:
-            words = unavailable_words(view.robots_http_status)
+            return unavailable_words(view.robots_http_status)
         case RobotsStatus.unreachable:
-            words = unreachable_words(view.robots_http_status, view.robots_message)
+            return unreachable_words(view.robots_http_status, view.robots_message)
         case _:
-            words = "robots.txt has not been fetched"
-    return f"{words.replace('there is', 'There is', 1)}."
+            return "robots.txt has not been fetched"

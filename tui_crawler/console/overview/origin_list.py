@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
-from tui_crawler.console.overview.rows import NARROW, OVERVIEW, RATE_CELLS, OriginLine, chosen, counts_down
+from tui_crawler.console.overview.rows import (
+    NARROW,
+    NARROW_BELOW,
+    OVERVIEW,
+    RATE_CELLS,
+    OriginLine,
+    chosen,
+    counts_down,
+)
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -37,7 +45,7 @@ class OriginList:
         self.suspicions: Mapping[str, TrapSuspicion] = {}
         self._rows: dict[str, Row] = {}
         self._relation = replace(OVERVIEW, columns=())
-        self.fit(narrow=False)
+        self.fit(NARROW_BELOW)
         self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
         self._ordered_at = -ORDER_MS
         self._cell = 0
@@ -53,9 +61,9 @@ class OriginList:
             self._dirty |= suspicions.keys() ^ self.suspicions.keys()
             self.suspicions = suspicions
 
-    def fit(self, *, narrow: bool) -> bool:
-        """The columns that are wanted, few when narrow; answers whether they are others now, and an order is due."""
-        relation = NARROW if narrow else chosen(self.wanted.columns)
+    def fit(self, width: int) -> bool:
+        """Show the columns that are wanted, few on a narrow screen; return whether they changed and need an order."""
+        relation = NARROW if width < NARROW_BELOW else chosen(self.wanted.columns)
         if relation.columns == self._relation.columns:
             return False
         self._relation = relation

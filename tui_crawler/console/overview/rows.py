@@ -10,10 +10,11 @@ from tui_crawler.console.action import Where
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.order import order_value
 from tui_crawler.console.table.cells import clip_host
-from tui_crawler.console.urls.cells import bare_host, host_of, path_of, twin_of
+from tui_crawler.console.urls.cells import bare_host, path_of, twin_of
 from tui_crawler.domain.history.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.records.exit_code import FAILURES, ExitCode
 from tui_crawler.domain.records.status import DelayReason, OriginPhase
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
@@ -34,7 +35,7 @@ CLOCK_MS = 10_000
 RATE_CELLS, _FEW_CELLS = 20, 7
 """Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
 are chosen, the few will do."""
-_LEAST_ORIGIN = 16
+_LEAST_ORIGIN = 17
 UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
 """What columns show by which nothing is ordered."""
 
@@ -76,7 +77,7 @@ def _glyph(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
 def _name(origin: str, line: OriginLine, _present: Present) -> Cell:
     role = "muted" if line.view.ended else "strong"
     if not line.twin:
-        return Styled(host_of(origin), role, short=bare_host(origin))
+        return Styled(bare_host(origin), role)
     scheme = origin.partition("://")[0]
     host = clip_host(safe(bare_host(origin)), _LEAST_ORIGIN - len(scheme) - 1)
     return Styled(origin, role, short=f"{scheme} {host}")
@@ -176,10 +177,20 @@ def opened_by(column: str, origin: str, origins: Container[str]) -> tuple[Where,
         case "todo":
             return Where.origin, origin, column
         case _ if column in _PAGES:
-            named = origin if twin_of(origin) in origins else bare_host(origin)
-            return Where.urls, f"origin:{named} {_PAGES[column]}"
+            return Where.urls, f"{_only_of(origin, origins)} {_PAGES[column]}"
         case _:
             return Where.origin, origin
+
+
+def ended_with(code: str, origin: str, origins: Container[str]) -> tuple[Where, object]:
+    """Return the place of the pages of an origin whose last attempt ended with an exit code."""
+    if ExitCode.__members__.get(code) in FAILURES:
+        return Where.failures, (("origin", origin), ("exit_code", code))
+    return Where.urls, f"{_only_of(origin, origins)} exit:{code}"
+
+
+def _only_of(origin: str, origins: Container[str]) -> str:
+    return f"origin:{origin if twin_of(origin) in origins else bare_host(origin)}"
 
 
 def _of(column: str) -> Callable[[OriginLine], Any]:
@@ -194,14 +205,14 @@ OVERVIEW: Relation[OriginLine] = Relation(
         Column("state", "STATE", _state, 14, 0, min_width=11, value=lambda line: standing(line.view)),
         Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place",
                value=lambda line: line.view.origin),
-        Column("todo", "TODO", shown.number("", "faint"), 7, 4, "right", min_width=5, value=_of("todo"),
+        Column("todo", "TODO", shown.number("", "faint"), 7, 3, "right", min_width=4, value=_of("todo"),
                opens="its todo list"),
-        Column("done", "DONE", shown.number(), 8, 3, "right", min_width=6, value=_of("done"), opens="pages done"),
+        Column("done", "DONE", shown.number(), 8, 6, "right", min_width=6, value=_of("done"), opens="pages done"),
         Column("fail", "FAIL", shown.number("error", "faint"), 5, 1, "right", value=lambda line: line.view.failed,
                opens="its failures"),
         Column("patience", "PAT", lambda _, line, __: patience_cell(line.view), 5, 2, value=_of("patience")),
-        Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 6, "right", 6, value=_of("delay")),
-        Column("next", "NEXT", lambda _, line, at: next_cell(line.view, at.now), 6, 5, "right", value=_of("next")),
+        Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 5, "right", 6, value=_of("delay")),
+        Column("next", "NEXT", lambda _, line, at: next_cell(line.view, at.now), 6, 4, "right", value=_of("next")),
         Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word", value=_of("exit")),
         Column("rate", "RATE", lambda _, line, __: Styled(sparkline(line.rate, RATE_CELLS), "active",
                                                           short=sparkline(line.rate, _FEW_CELLS)),
@@ -218,19 +229,19 @@ OVERVIEW: Relation[OriginLine] = Relation(
         Column("why", "WHY", _why, None, 13, min_width=36, value=lambda line: line.view.state),
     ),
 )  # fmt: skip
+NARROW_BELOW = 50
+"""Cells of a screen below which the state is its glyph alone, the word stands under the table."""
 _LITTLE: dict[str, dict[str, Any]] = {
     "state": {"title": "", "show": _glyph, "width": 2, "min_width": 0},
-    "origin": {"min_width": 20},
-    "todo": {"width": 6, "priority": 3, "min_width": 4},
+    "origin": {},
+    "todo": {"width": 6},
     "fail": {},
     "patience": {"min_width": 3},
-    "next": {"priority": 4},
-    "exit": {"width": 14, "priority": 5, "min_width": 0},
+    "next": {},
 }
 NARROW = replace(
     OVERVIEW, columns=tuple(replace(one, **_LITTLE[one.id]) for one in OVERVIEW.columns if one.id in _LITTLE)
 )
-"""Below 81 cells; the state is its glyph alone, the word stands under the table."""
 
 
 def chosen(ids: Sequence[str]) -> Relation[OriginLine]:

@@ -118,7 +118,7 @@ class OverviewScreen(LiveFilterScreen):
         self._sought = ""
 
     def body(self) -> Iterable[Widget]:
-        self._table = CrawlTable(OVERVIEW, placeholder=READING, id="origins", classes="pane")
+        self._table = CrawlTable(OVERVIEW, placeholder=READING, holds_still=True, id="origins", classes="pane")
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
         self._actions = PaneReading(recent_actions)
@@ -193,7 +193,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        if self._list.fit(narrow=self.has_class("-narrow")):
+        if self._list.fit(size.width):
             self._order()
 
     def _order(self, *, anew: bool = False) -> None:
@@ -255,14 +255,10 @@ class OverviewScreen(LiveFilterScreen):
         """The marked origins, those that a filter hides last, or the selected one."""
         known = self.console.live_state.origins
         targets = tuple(known[str(key)] for key in self._table.chosen if key in known)
-        return Situation(Where.overview, origins=targets, failed=sum(view.failed for view in targets))
-
-    @handles("view.failures")
-    def _go_to_failures(self, now: Situation) -> None:
-        """Shows the failures of the marked origins, or of the one that was picked where it has any; else all."""
-        meant = self._table.mark_count or (self._table.picked and now.failed)
-        limit = tuple(("origin", view.origin) for view in now.origins) if meant else ()
-        self.console.go_to(Where.failures, *filter(None, (limit,)))
+        failed = sum(view.failed for view in targets)
+        meant = targets if self._table.mark_count or (self._table.picked and failed) else ()
+        failures = tuple(("origin", view.origin) for view in meant)
+        return Situation(Where.overview, origins=targets, failed=failed, failures=failures)
 
     @property
     def narrowed(self) -> bool:
@@ -322,7 +318,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
-        self._list.fit(narrow=self.has_class("-narrow"))
+        self._list.fit(self.size.width)
         self._show_sort()
         self._order(anew=True)
         self.show_titles()

@@ -8,8 +8,10 @@ from tui_crawler.console.reading.ask import RARE_MS, SLOW_MS, Ask, reads
 from tui_crawler.domain.history.pulse import MINUTE_MS, PulseOf, PulseScope, pulse_span
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tui_crawler.console.reading.snapshot import LiveState
-    from tui_crawler.domain.history.pulse import Pulse
+    from tui_crawler.domain.history.pulse import Pace, Pulse
     from tui_crawler.domain.history.span import TimeSpan
 
 
@@ -17,9 +19,11 @@ class PulseReports(Protocol):
     """How the crawl went."""
 
     def pulse(self, of: PulseOf, span: TimeSpan) -> Pulse: ...
+    def paces(self, span: TimeSpan) -> Mapping[str, Pace]: ...
 
 
 pulse = reads(PulseReports.pulse)
+paces = reads(PulseReports.paces, RARE_MS)
 
 
 def pulse_of(of: PulseOf, length: int, end: int) -> Ask[Pulse]:

@@ -237,7 +237,7 @@ class Charts:
     def _of_queue(self) -> Chart:
         pending, todo = self._gauge("pending", "pending"), self._gauge("todo", "todo")
         series = Series("pending", pending, "waiting"), Series("todo", todo, "strong", Form.line)
-        return self._gauges("queue", "Pages", series, lambda number: count(round(number)))
+        return self._gauges("queue", "Pages to crawl", series, lambda number: count(round(number)))
 
     def _of_engine(self) -> tuple[Chart, Chart]:
         lag, took = (

@@ -10,27 +10,33 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import pulse_of, scopes_of
+from tui_crawler.console.pulse.chart_pane import ChartPane, ExitsPane
+from tui_crawler.console.pulse.queries import paces, pulse_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
+from tui_crawler.console.pulse.wall import wall_lines, wall_of
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.span import SpanActions, SpanView
-from tui_crawler.domain.history.pulse import SPANS_MS, LatencyPhase, PulseOf, PulseScope
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
+from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.text.cells import Styled
-from tui_crawler.text.format import date_time
+from tui_crawler.text.format import count, date_time
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.history.pulse import Pulse
-    from tui_crawler.domain.history.span import TimeSpan
+    from tui_crawler.domain.history.pulse import Pace, Pulse
 
-CHART_LINES, CHART_CELLS = 9, 40
+CHART_LINES, CHART_CELLS = 8, 40
 """A chart has at least so many lines and cells, its border among them."""
-_CHARTS = ("pages", "latency", "failures", "states", "queue", "bytes", "lag", "commits")
+WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 56, 3
+"""The wall has at least so many lines, its columns except the pace so many cells; more columns of charts would be too
+narrow to compare."""
+_CHARTS = ("pages", "latency", "failures", "states", "exits", "queue", "bytes", "lag", "commits")
 _OFFERED = 500
 """More are named at the prompt."""
 
@@ -47,14 +53,19 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._of = PulseOf()
         self.span = SpanView()
         self._phase = LatencyPhase.response
-        self.reads = (PaneReading(self._ask_pulse, self._take, moves=True),)
+        self._paces = PaneReading(self._ask_paces, lambda _: self._show_wall(), moves=True)
+        self.reads = (PaneReading(self._ask_pulse, self._show_pulse, moves=True), self._paces)
         self._charts: Charts | None = None
         self._first = 0  # the first of the charts that have room
+        self._wall_cells, self._wall_at = MOST_STEPS, 0
+        self._walled = False  # the wall has all of the room
 
     def body(self) -> Iterable[Widget]:
-        self._panes = [ChartPane(name) for name in _CHARTS]
+        self._panes = [ExitsPane() if name == "exits" else ChartPane(name) for name in _CHARTS]
+        self._grid = Grid(*self._panes, id="pulse-charts")
+        self._wall = CrawlTable(wall_of(MOST_STEPS), id="pulse-wall", classes="pane")
         self._reading = Lines(id="pulse-reading", still=True)
-        yield Vertical(Grid(*self._panes, id="pulse-charts"), self._reading, id="body")
+        yield Vertical(self._grid, self._wall, self._reading, id="body")
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
@@ -65,7 +76,28 @@ class PulseScreen(SpanActions, ConsoleScreen):
         end = self.span.end if self.span.end is not None else self.present()
         return pulse_of(self._of, self.span.chosen or self.run_length(), end)
 
-    def _take(self, pulse: Pulse) -> None:
+    def _ask_paces(self) -> Ask[Mapping[str, Pace]] | None:
+        if not self._wall.display or not self.console.live_state.known:
+            return None
+        end = self.span.end if self.span.end is not None else self.present()
+        return paces(TimeSpan.covering(self.span.chosen or self.run_length(), end, self._wall_cells))
+
+    def _show_wall(self) -> None:
+        live = self.console.live_state
+        if self._wall.display and live.known:
+            lines = wall_lines(live.origins, self._paces.latest or {})
+            self._wall.fill(lines, present(self.console.clock))
+            shown = "" if len(lines) == len(live.origins) else f"{count(len(lines))} of "
+            title(self._wall, f"Origins over the span · {shown}{count(len(live.origins))}")
+
+    def show_live(self) -> None:
+        """The states of the origins, once a second."""
+        now = self.console.clock.mono_ms() // 1_000
+        if now != self._wall_at:
+            self._wall_at = now
+            self._show_wall()
+
+    def _show_pulse(self, pulse: Pulse) -> None:
         self._charts = Charts(pulse, self.present(), self._phase)
         self._show()
 
@@ -83,22 +115,30 @@ class PulseScreen(SpanActions, ConsoleScreen):
         return None if self.span.cursor is None else charts.pulse.span.nearest(self.span.cursor)
 
     def _place_charts(self, size: Size) -> None:
-        shown = [pane for pane in self._panes if self._charts is None or pane.chart is not None or not pane.is_mounted]
-        columns = min(max(1, size.width // CHART_CELLS), len(shown))
-        room = columns * max(1, (size.height - 4) // CHART_LINES)
-        self.query_one(Grid).styles.grid_size_columns = columns
+        """Gives as many charts as have room their places, and the rest to the wall, if that is worth it."""
+        shown = [pane for pane in self._panes if not pane.is_mounted or pane.says_something]
+        columns, height = min(max(1, size.width // CHART_CELLS), _COLUMNS, len(shown)), size.height - 4
+        walled = self._of == PulseOf() and (self._walled or height >= 2 * CHART_LINES + WALL_LINES)
+        lines = max(1, (height - max(WALL_LINES, height // 3) * walled) // CHART_LINES)
+        room = 0 if self._walled and walled else columns * min(lines, -(-len(shown) // columns))
+        self._grid.styles.grid_size_columns = columns
+        self._grid.display, self._wall.display = bool(room), walled
+        self._grid.styles.height = "1fr" if not walled else height - max(WALL_LINES, height // 3)
+        self._wall_cells = min(max(10, size.width - _BESIDE_PACE), MOST_STEPS)
+        self._wall.set_relation(wall_of(self._wall_cells))
         self._first = max(0, min(self._first, len(shown) - room))
         for pane in self._panes:
             pane.display = pane in shown[self._first : self._first + room]
+        self._show_wall()
 
     def _show(self) -> None:
         charts = self._charts
         if charts is None or not self.is_mounted:
             return
-        at, before = self._cursor_step(charts), [pane.chart is None for pane in self._panes]
+        at, before = self._cursor_step(charts), [pane.says_something for pane in self._panes]
         for pane in self._panes:
             pane.tell(charts, at)
-        if before != [pane.chart is None for pane in self._panes]:
+        if before != [pane.says_something for pane in self._panes]:
             self._place_charts(self.size)
         self.show_header()  # and what it counts, in the charts
         self.show_titles()
@@ -107,7 +147,9 @@ class PulseScreen(SpanActions, ConsoleScreen):
         zone, pulse = self.console.clock.zone, charts.pulse
         marks = [] if at is None else [mark_words(mark, zone) for mark in charts.marks_at(at)]
         said = "  ".join([charts.reading(at, zone), *marks[-2:]])
-        hidden = sum(not pane.display and pane.chart is not None for pane in self._panes)
+        hidden = sum(not pane.display and pane.says_something for pane in self._panes) + (
+            not self._wall.display and self._of == PulseOf()
+        )
         words = (
             "a sample of attempts" if pulse.sampled else "",
             title_of(pulse),
@@ -136,15 +178,26 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
 
     def go_to_pane(self, step: int) -> None:
-        panes = [pane for pane in self._panes if pane.chart is not None]
-        if panes:
-            goal = ((panes.index(self.focused) if self.focused in panes else 0) + step) % len(panes)
-            if not panes[goal].display:
-                room = sum(pane.display for pane in panes)
-                self._first = goal // room * room
-                self._place_charts(self.size)
-            panes[goal].focus()
-            self._show()
+        panes = [pane for pane in self._panes if pane.says_something]
+        goals: list[Widget] = [*panes, *([self._wall] if self._of == PulseOf() else ())]
+        here = goals.index(self.focused) if self.focused in goals else 0
+        goal = goals[(here + step) % len(goals)]
+        if not goal.display:
+            room = max(1, sum(pane.display for pane in panes))
+            self._walled = goal is self._wall
+            self._first = self._first if self._walled else (here + step) % len(goals) // room * room
+            self._place_charts(self.size)
+            self.console.read_soon()
+        goal.focus()
+        self._show()
+
+    @handles("pulse.wall")
+    def _fill_with_wall(self) -> None:
+        """The wall alone, or the charts again."""
+        self._walled = not self._walled and self._of == PulseOf()
+        self._place_charts(self.size)
+        (self._wall if self._walled else self._panes[0]).focus()
+        self.console.read_soon()
 
     def steps(self) -> TimeSpan | None:
         return self._charts.pulse.span if self._charts is not None else None
@@ -161,8 +214,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def _next_phase(self) -> None:
         self._phase = LatencyPhase((self._phase + 1) % len(LatencyPhase))
         if self._charts is not None:
-            self._charts = Charts(self._charts.pulse, self.present(), self._phase)
-            self._show()
+            self._show_pulse(self._charts.pulse)
 
     @handles("pulse.of")
     def _narrow(self, typed: str) -> None:
@@ -184,7 +236,11 @@ class PulseScreen(SpanActions, ConsoleScreen):
             self.console.tell("no", "crawl, origin NAME, job NAME or worker NAME", "warning")
 
     def open_selected(self) -> None:
-        if self._charts is not None:
+        if self.focused is self._wall:
+            self.console.go_to(Where.origin, str(self._wall.cursor_key or ""))
+        elif isinstance(self.focused, ExitsPane):
+            self.console.do(Where.failures.goes_there)
+        elif self._charts is not None:
             pulse, cursor = self._charts.pulse, self.span.cursor
             at = pulse.span.at(self._charts.last if cursor is None else pulse.span.nearest(cursor))
             self.console.go_to(Where.logs, date_time(at, self.console.clock.zone))

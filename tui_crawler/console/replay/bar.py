@@ -26,6 +26,7 @@ _OF_NOW = {
     Where.diff: "compared: what is stored now",
     Where.page_diff: "compared: what is stored now",
     Where.url: "body: the last one stored",
+    Where.sql: "SQL: what is stored now",
 }
 """What of a screen no log keeps, in words."""
 

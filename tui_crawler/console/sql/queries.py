@@ -1,4 +1,4 @@
-"""Questions in SQL from the console: asked in a thread, one at a time, and kept for the next time."""
+"""Queries in SQL from the console: run in a thread, one at a time, and kept in a history."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 200
 MOST_BYTES = 262_144
-"""A longer file is not ours."""
+"""A longer file is not a history."""
 _FILE = "sql-history.json"
 
 Schema = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class QuerySession:
-    """Asks, and remembers what was asked. `folder` None: only until the console is left. Knows no screen."""
+    """Runs queries and keeps their history. `folder` None: only until the console is left. Knows no screen."""
 
     def __init__(self, factory: Callable[[], Queries], folder: Path | None) -> None:
-        """`factory` is called once, when something is asked first. Nothing is read before."""
+        """`factory` is called once, for the first query. Nothing is read before."""
         self._factory = factory
         self._queries: Queries | None = None
         self._file = None if folder is None else folder / _FILE
@@ -37,17 +37,17 @@ class QuerySession:
         self._cancelled = False  # also what waits for its thread yet
         self._asked: tuple[str, ...] | None = None
         self.draft = ""
-        """What stood in the editor when it was left."""
+        """The text of the editor when it was left."""
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """What was asked, also the last times, the newest last."""
+        """The history, also of earlier sessions, the newest query last."""
         if self._asked is None:
             self._asked = _recall(self._file)
         return self._asked
 
     def ask(self, text: str) -> QueryAnswer:
-        """Answers a question. Blocking; a failure becomes the problem of the answer."""
+        """Return the result of a query. Blocking; a failure becomes the problem of the result."""
         from tui_crawler.domain.records.failure import QueryProblem  # noqa: PLC0415  the same
         from tui_crawler.domain.records.operator_view import QueryAnswer  # noqa: PLC0415  not before the first paint
 
@@ -62,22 +62,22 @@ class QuerySession:
                 return QueryAnswer(problem=failure_words(error))
 
     def schema(self) -> Schema:
-        """The views and their columns, read once; empty when they cannot be read. Blocking."""
+        """Return the views and their columns, read once; empty when they cannot be read. Blocking."""
         if not self._schema:
             try:
                 self._schema = self._queries_opened().schema()
-            except Exception:  # without it nothing is completed, and no more is lost
+            except Exception:  # only completion and the catalogue need it
                 return ()
         return self._schema
 
     def cancel(self) -> None:
-        """Ends the question under way (from any thread)."""
+        """End the running query (from any thread)."""
         self._cancelled = True
         if self._queries is not None:
             self._queries.cancel()
 
     def remember(self, text: str) -> None:
-        """Keeps a question that will be asked now; one that was asked before moves to the end."""
+        """Keep a query that will be run now; one that was run before moves to the end."""
         self._cancelled = False
         self._asked = (*(one for one in self.asked if one != text), text)[-MOST_KEPT:]
         if self._file is not None:

@@ -1,5 +1,4 @@
-"""The answer to a question in SQL as a table: whatever stands in the database, shown as it is;
-and what a word of the question may become. Pure."""
+"""The result of a query in SQL as a table, whatever it contains; and the completions of a word of the query. Pure."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ Schema = Sequence[tuple[str, Sequence[str]]]
 
 
 def complete(text: str, at: int, schema: Schema) -> Completion:
-    """What may be meant at offset `at`. Nothing inside a string, and nothing before anything is typed but a view."""
+    """Return the completions at offset `at`: none inside a string, and before anything is typed only views."""
     before = text[:at]
     end = before[-_LONGEST:]  # where a search from any place to the end would take the square of its length
     if before.count("'") % 2 or (len(end) == _LONGEST and _WORD.fullmatch(end)):
@@ -85,7 +84,7 @@ def _fitting(start: int, fragment: str, words: Iterable[str]) -> Completion:
 
 
 WIDEST = 60
-"""No column asks for more cells."""
+"""The most cells of a column."""
 _LOOKED_AT = 500  # rows, for how wide a column is
 _LEAST, _LONG = 6, 24
 _BYTES_SHOWN = 32
@@ -110,14 +109,14 @@ def _titles(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """A row of an answer, and its number."""
+    """A row of a result, and its number."""
 
     number: int
     values: Sequence[object]
 
 
 def answer_of(answer: QueryAnswer) -> Relation[AnswerRow]:
-    """Return an answer as a relation with one column for each of its own; the last ones drop out first."""
+    """Return a result as a relation with its columns; the last ones are dropped first."""
     titles = _titles(answer.columns)
     made = [_column(name, at, [row[at] for row in answer.rows[:_LOOKED_AT]]) for at, name in enumerate(titles)]
     texts = [column for column in made if column.align == "left" and (column.width or 0) >= _LONG]
@@ -125,14 +124,14 @@ def answer_of(answer: QueryAnswer) -> Relation[AnswerRow]:
     columns = tuple(replace(column, width=None) if column is widest else column for column in made)
     return Relation(
         key=lambda row: row.number,
-        nothing="the answer has no rows",
+        nothing="no rows",
         source=lambda row: dict(zip(titles, map(_plain, row.values), strict=True)),
         columns=columns or (Column("answer", ""),),
     )
 
 
 def answer_rows(answer: QueryAnswer) -> list[AnswerRow]:
-    """Return the rows of an answer."""
+    """Return the rows of a result."""
     return [AnswerRow(number, values) for number, values in enumerate(answer.rows)]
 
 
@@ -152,7 +151,7 @@ def _column(title: str, at: int, values: Sequence[object]) -> AnyColumn:
 
 
 def answer_lines(answer: QueryAnswer, key: object, zone: tzinfo) -> list[Line]:
-    """A row in full, a line for each column; times in ms since the epoch are read, too."""
+    """Return a row in full, a line for each column; times in epoch ms also as date and time."""
     if not isinstance(key, int) or not 0 <= key < len(answer.rows):
         return []
     wide = min(max((cell_len(safe(name, 40)) for name in answer.columns), default=0), 28) + 2
@@ -161,15 +160,15 @@ def answer_lines(answer: QueryAnswer, key: object, zone: tzinfo) -> list[Line]:
 
 
 def answer_words(answer: QueryAnswer) -> str:
-    """What was found, and how long it took."""
+    """Return how many rows there are, and how long the query took."""
     took = f"{answer.took_ms} ms" if answer.took_ms < 1_000 else seconds(answer.took_ms)
-    rows = f"the first {count(len(answer.rows))} rows, there are more" if answer.more else ""
+    rows = f"first {count(len(answer.rows))} rows of more" if answer.more else ""
     cut = f" · {plural(answer.cut, 'long value')} cut" if answer.cut else ""
     return f"{rows or plural(len(answer.rows), 'row')}{cut} · {took}"
 
 
 def value_text(value: object) -> str:
-    """A value as text, whatever it is."""
+    """Return a value as text."""
     match value:
         case None:
             return "NULL"
@@ -186,6 +185,9 @@ def _cell(value: object) -> Styled:
 
 def _in_full(name: str, value: object, zone: tzinfo) -> str:
     text = value_text(value)
-    if isinstance(value, int) and name.endswith(_TIME_ENDINGS) and value > 10**11:
-        return f"{text}   {date_time(value, zone)}"
-    return text
+    return f"{text}   {date_time(value, zone)}" if isinstance(value, int) and is_time(name, value) else text
+
+
+def is_time(name: str, value: object) -> bool:
+    """Return whether a value of the column `name` is a time (epoch ms)."""
+    return isinstance(value, int) and name.endswith(_TIME_ENDINGS) and value > 10**11

@@ -1,4 +1,4 @@
-"""Questions in SQL that only read: an editor with history and completion, the answer as a table, a row in full."""
+"""Read-only queries in SQL: an editor with history and completion, the catalogue, the result as a table or a chart."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.sql.rows import Schema, answer_lines, answer_of, answer_rows, answer_words, complete
+from tui_crawler.console.screen.port import ReachesConsole
+from tui_crawler.console.sql.catalogue import VIEW_COLUMNS, VIEWS, CatalogueView, Proposal, quoted
+from tui_crawler.console.sql.chart import ResultChart, axes_of, chart_of, drawn
+from tui_crawler.console.sql.rows import AnswerRow, Schema, answer_lines, answer_of, answer_rows, answer_words, complete
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.text.cells import Styled
-from tui_crawler.text.format import elapsed
+from tui_crawler.text.format import READING, clock, elapsed
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
@@ -31,9 +35,9 @@ if TYPE_CHECKING:
 class SqlEditor(PlainArea):
     """An editor of a few lines. `schema` (views and their columns) is what it completes from.
 
-    It calls `ask` with the text at enter; `recall` at up in the first line or down in the last, with how many questions
-    back (-1) or on (1); `offer` with what the word under the cursor may become; `nothing_fits` at tab where nothing can
-    be completed: pressed once more it leaves.
+    It calls `ask` with the text at enter; `recall` at up in the first line (-1, an earlier query) or down in the last
+    (1, a later one); `offer` with the completions of the word under the cursor; `nothing_fits` at tab where there are
+    none: pressed once more it leaves.
     """
 
     ask: Callable[[str], None]
@@ -46,7 +50,7 @@ class SqlEditor(PlainArea):
         self.cursor_blink = False
         self.schema: Schema = ()
         self.answered = ""
-        """The text that was answered last: while it stands there, tab has nothing to do but to go on to the answer."""
+        """The text of the last result: while it is unchanged, tab goes to the result."""
         self._last: tuple[str, Choice] | None = None  # the text after the last completion, and which it was
         self._told: tuple[str, int] | None = None  # text and place of the cursor where nothing could be completed
 
@@ -56,7 +60,7 @@ class SqlEditor(PlainArea):
 
     @property
     def offered(self) -> Completion:
-        """What the word under the cursor may become."""
+        """The completions of the word under the cursor."""
         return complete(self.text, self._at, self.schema)
 
     async def _on_key(self, event: events.Key) -> None:
@@ -80,13 +84,18 @@ class SqlEditor(PlainArea):
     def on_text_area_changed(self) -> None:
         self.offer(self.offered.words if self._fragment else ())
 
+    def insert_name(self, name: str) -> None:
+        """Insert a name at the cursor, after a comma where one stands before it."""
+        before = self.text[: self._at][-1:]
+        self.insert(f"{', ' if before.isalnum() or before == '_' else ''}{name}")
+
     def complete_word(self) -> None:
         if not self._complete():
             self.nothing_fits()
 
     def _keeps_focus(self) -> bool:
-        """Whether tab, which completes nothing, is kept from leaving: it leaves with the second one in the same place,
-        and from a question that was answered as it stands."""
+        """Return whether tab, which completes nothing, stays: it leaves when pressed again in the same place, and where
+        the text is that of the result."""
         here = (self.text, self._at)
         if self._told == here or self.text == self.answered:
             self._told = None
@@ -105,7 +114,7 @@ class SqlEditor(PlainArea):
         return self.text[self.offered.start : self._at]
 
     def _complete(self) -> bool:
-        """Puts in the next word that fits, as far as all that fit agree at first; False when there is none."""
+        """Insert the next completion, at first as far as all of them agree; False when there is none."""
         choice: Choice | None = None
         if self._last is not None and self._last[0] == self.text:
             choice = self._last[1].turned(1)
@@ -120,19 +129,44 @@ class SqlEditor(PlainArea):
         return True
 
 
+class ResultChartPane(Lines, ReachesConsole):
+    """The chart of two columns of the result."""
+
+    def __init__(self) -> None:
+        super().__init__(id="sql-chart", classes="pane")
+        self.chart = ResultChart("", "")
+        self.display = False
+
+    def draw(self, chart: ResultChart) -> None:
+        """Show a chart."""
+        self.chart = chart
+        self.on_resize()
+
+    def on_resize(self, _event: events.Resize | None = None) -> None:
+        """Draw it at the present size."""
+        self._width = -1
+        self._measure()
+        self.refresh()
+
+    def _lay_out(self, width: int) -> int:
+        height, console = self.scrollable_content_region.height, self.console
+        self._laid_out = drawn(self.chart, width, height, console.appearance.dots, console.clock.zone)
+        return len(self._laid_out)
+
+
 _FIRST = "SELECT origin, todo, done, failed FROM v_origin ORDER BY failed DESC"
 _EDITOR_KEYS = (
-    ("nav.open", "enter", "ask"),
-    ("editor.recall", "↑", "asked before"),
+    ("nav.open", "enter", "run"),
+    ("editor.recall", "↑", "history"),
     ("editor.complete", "tab", "complete"),
     ("editor.line", "ctrl+j", "new line"),
 )
 """What the footer names while the editor has the focus: id (of an action, or of a key of the editor), key, label."""
-_HINT = "enter asks · ctrl+j new line · tab completes · ↑ ↓ what was asked · only reading is possible"
+_HINT = "enter runs · ctrl+j new line · tab completes · ↑ ↓ history · read-only"
 
 
 class SqlScreen(ConsoleScreen):
-    """Asks one question at a time, in a thread, while everything else goes on."""
+    """Runs one query at a time, in a thread."""
 
     WHERE = Where.sql
     CRUMBS = ("SQL",)
@@ -140,37 +174,45 @@ class SqlScreen(ConsoleScreen):
     AUTO_FOCUS = "#sql-editor"
 
     def __init__(self, query_session: QuerySession, question: str = "") -> None:
-        """`question` is asked at once."""
+        """`question` is run at once."""
         super().__init__()
         self._query_session, self._question = query_session, question
         self._answer = QueryAnswer()
-        self._problem = ""  # why the last question got no answer; the one before is shown still
-        self._asked, self._sent = 0, ""  # how many questions were asked, and the text of the last one
+        self._problem = ""  # why the last query has no result; that of the one before is still shown
+        self._asked, self._sent = 0, ""  # how many queries were run, and the text of the last one
         self._waits = False
         self._since = 0
         self._cancelled = False
-        self._back = 0  # so many questions back in what was asked
+        self._proposal = Proposal("")
+        self._back = 0  # how far back in the history
 
     def body(self) -> Iterable[Widget]:
-        text = self._question or self._query_session.draft or _FIRST  # what was asked before may be of another crawl
+        text = self._question or self._query_session.draft or _FIRST  # the history may be of another crawl
         self._editor = SqlEditor(text, id="sql-editor", classes="pane")
         self._editor.ask, self._editor.recall = self._ask, self._recall
         self._editor.offer, self._editor.nothing_fits = self._offer, self._nothing_fits
         self._hint = Lines(id="sql-hint", still=True)
         self._table = CrawlTable(answer_of(QueryAnswer()), placeholder="", id="sql-rows", classes="pane")
         self._info = FactsPane(self._facts, "Row", id="sql-info")
-        yield Vertical(self._editor, self._hint, self._table, self._info, id="body")
+        self._chart = ResultChartPane()
+        self._views = CrawlTable(VIEWS, placeholder=READING, id="sql-views", classes="pane")
+        self._columns = CrawlTable(VIEW_COLUMNS, placeholder="", id="sql-columns", classes="pane")
+        self._views.name_pane("Views")
+        self._columns.name_pane("Columns")
+        result = Vertical(self._table, self._chart, self._info, id="sql-result")
+        lower = Horizontal(result, Vertical(self._views, self._columns, id="sql-catalogue"), id="sql-lower")
+        yield Vertical(self._editor, self._hint, lower, id="body")
 
     def on_mount(self) -> None:
-        """Names the panes, reads what can be completed, asks what was brought along."""
-        title(self._editor, "SQL · read-only")
+        """Name the panes, read the catalogue, run the query that was passed."""
+        self.add_class("-catalogue")
         self._hint.show([Styled(_HINT, "muted")])
         self.app.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
         if self._question:
             self._editor.move_cursor(self._editor.document.end)
             self._ask(self._question)
         else:
-            self._editor.select_all()  # so that typing begins another question
+            self._editor.select_all()  # so that typing replaces it
 
     def _facts(self) -> Sequence[Line]:
         return answer_lines(self._answer, self._table.cursor_key, self.console.clock.zone)
@@ -183,23 +225,27 @@ class SqlScreen(ConsoleScreen):
         self._hint.show([Styled("  ".join(offered[:40]), "accent") if offered else Styled(_HINT, "muted")])
 
     def _nothing_fits(self) -> None:
-        """Tab stays in the editor, and says what leaves it."""
+        """Say what leaves the editor."""
         keys = self.key_names.written("focus.next").split(",")
         leaves = "tab again" if "tab" in keys else self.key_names("focus.next")
-        words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
+        words = f"nothing to complete here · {leaves} goes to the next pane · {self.key_names('nav.back')} leaves"
         self._hint.show([Styled(words, "warning")])
 
     def show_titles(self) -> None:
         if self._waits:
             ms, back = self.console.clock.mono_ms() - self._since, self.key_names("nav.back")
-            words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ asking… {elapsed(ms)} · {back} cancels"
+            words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ running… {elapsed(ms)} · {back} cancels"
         elif self._problem:
-            words = f"of the question before: {answer_words(self._answer)}" if self._answer.columns else "no answer"
+            words = f"of the query before: {answer_words(self._answer)}" if self._answer.columns else "failed"
         elif self._answer.columns:
             words = answer_words(self._answer)
         else:
-            words = "nothing was asked yet"
-        title(self._table, f"Answer · {words}")
+            words = "no query yet"
+        player, zone = self.console.live_state.player, self.console.clock.zone
+        now = "" if player is None else f" · the database as it is now, not as of {clock(player.at, zone)}"
+        title(self._editor, f"SQL · read-only{now}")
+        title(self._table, f"Result · {words}")
+        title(self._chart, f"Chart · {self._chart.chart.heading}")
         title(self._info, "Row" if self._table.cursor_key is None else f"Row {self._table.cursor_index + 1}")
 
     def _show(self, answer: QueryAnswer) -> None:
@@ -208,7 +254,7 @@ class SqlScreen(ConsoleScreen):
         self._hint.show([Styled(f"✗ {answer.problem}", "error") if answer.problem else Styled(_HINT, "muted")])
         if answer.problem:
             table.placeholder = f"✗ {answer.problem}"
-            held = table.held_rows()  # the answer before stays, as one that is past
+            held = table.held_rows()  # the result before stays, dimmed
             table.set_rows([row.in_role("dim") for row in held], keep_marks=True)
             self.show_titles()
         else:
@@ -218,6 +264,9 @@ class SqlScreen(ConsoleScreen):
             table.clear_marks()
             table.set_relation(answer_of(answer))
             table.fill(answer_rows(answer), present(self.console.clock), cursor="first")
+            if self._chart.display:
+                axes = self._chart.chart.x, self._chart.chart.y
+                self._show_chart(*(axes if set(axes) <= set(self._column_ids) else ()))
             self.tick()
         self.tell_footer()
 
@@ -235,8 +284,8 @@ class SqlScreen(ConsoleScreen):
         return (*_EDITOR_KEYS, ("nav.back", self.key_names("nav.back"), "back"))
 
     def leave_marks(self) -> bool:
-        """As everywhere; but `esc` cancels a question first."""
-        return not self._waits and super().leave_marks()
+        """Leave marks, unless `esc` cancels a query or closes the chart first."""
+        return not self._waits and not self._chart.display and super().leave_marks()
 
     def again(self, *values: object) -> bool:
         if question := "".join(map(str, values)):
@@ -250,29 +299,32 @@ class SqlScreen(ConsoleScreen):
             self._cancelled = True
             self._query_session.cancel()
             self.show_titles()
-        elif self.focused in {self._table, self._info}:
+        elif self._chart.display:
+            self._show_chart()
+        elif self.focused is not self._editor:
             self._editor.focus()
         else:
             self._query_session.draft = self._editor.text
             super().leave()
 
     def open_selected(self) -> None:
-        """Opens the URL of the row, or asks what stands in the editor."""
+        """Open the URL of the row, or run the query of the editor."""
         urls = self.situation().urls
         if self.focused is self._editor:
             self._ask(self._editor.text)
         elif urls:
             self.console.go_to(Where.url, urls[0])
         else:
-            self.console.tell("no", "this row has no column that holds a URL", "muted")
+            self.console.tell("no", "this row has no URL", "muted")
 
     def _ask(self, text: str) -> None:
         if self._waits:
-            self.console.tell("no", f"a question is being answered; {self.key_names('nav.back')} cancels it", "muted")
+            self.console.tell("no", f"a query is running; {self.key_names('nav.back')} cancels it", "muted")
             return
         number = self._asked = self._asked + 1
         self._waits, self._cancelled, self._back, self._sent = True, False, 0, text
         self._since = self.console.clock.mono_ms()
+        self.set_class(self.has_class("-catalogue") and not self.has_class("-narrow"), "-catalogue")
         query_session = self._query_session
         query_session.remember(text)
 
@@ -283,10 +335,78 @@ class SqlScreen(ConsoleScreen):
         self.show_titles()
 
     def _read_schema(self) -> None:
-        self.call_later(setattr, self._editor, "schema", self._query_session.schema())
+        self.call_later(self._show_schema, self._query_session.schema())
+
+    def _show_schema(self, schema: Schema) -> None:
+        self._editor.schema = schema
+        self._views.fill([CatalogueView(*one) for one in schema], present(self.console.clock), cursor="first")
+        self._show_columns()
+
+    def _show_columns(self) -> None:
+        if isinstance(view := self._views.current, CatalogueView):
+            title(self._columns, view.heading)
+            self._columns.fill(view.columns, present(self.console.clock), cursor="first")
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        if event.table is self._views:
+            self._show_columns()
+        super().on_crawl_table_row_highlighted(event)
+
+    def row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Take a name of the catalogue into the query; as everywhere in the result."""
+        if event.table is self._table:
+            super().row_selected(event)
+        elif isinstance(view := self._views.current, CatalogueView):
+            self._take_name(view.name, str(event.key) if event.table is self._columns else "")
+
+    def _take_name(self, view: str, column: str) -> None:
+        """Propose a query, or insert the name into the one that the operator has typed."""
+        editor = self._editor
+        if editor.text.strip() in {"", _FIRST, self._proposal.text}:
+            self._proposal = self._proposal.of(view, column)
+            editor.put(self._proposal.text)
+        else:
+            editor.insert_name(quoted(column or view))
+        editor.focus()
+
+    @handles("sql.catalogue")
+    def show_catalogue(self) -> None:
+        """Show or hide the views and columns."""
+        self.toggle_class("-catalogue")
+        (self._views if self.has_class("-catalogue") else self._editor).focus()
+
+    @handles("sql.chart")
+    def chart_result(self, text: str) -> None:
+        """Chart two columns of the result: `x y` as typed, or by the current column; again: the next number column."""
+        columns, names, shown = self._column_ids, text.split(), self._chart.chart if self._chart.display else None
+        at = self._table.current_column
+        if text and len(names) != 2:
+            self.console.tell("no", f"chart {text}: type two columns of the result, x and y", "warning")
+        elif columns and at is not None:
+            self._show_chart(*(names or axes_of(columns, self._values(), at, shown)))
+
+    def _values(self) -> list[Sequence[object]]:
+        return [row.record.values for row in self._table.shown_rows() if isinstance(row.record, AnswerRow)]
+
+    @property
+    def _column_ids(self) -> list[str]:
+        return [column.id for column in self._table.columns]
+
+    def _show_chart(self, x: str = "", y: str = "") -> None:
+        """Show a chart of the result in place of its rows; without columns, or where it is none: the rows."""
+        chart = chart_of(self._column_ids, self._values(), x, y)
+        if x and chart.problem:
+            self.console.tell("no", f"no chart: {chart.problem}", "warning")
+        begins, self._chart.display = not self._chart.display, bool(x) and not chart.problem
+        self.set_class(self._chart.display, "-chart")
+        if self._chart.display:
+            self._chart.draw(chart)
+        if begins or not self._chart.display:
+            (self._chart if self._chart.display else self._table).focus()
+        self.show_titles()
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """Other keys matter where the focus is now, and what was said of the editor's no more."""
+        """Show the keys of the pane that has the focus now."""
         if self.focused is not self._editor and not self._problem:
             self._hint.show([Styled(_HINT, "muted")])
         self.tell_footer()
@@ -309,7 +429,7 @@ class SqlScreen(ConsoleScreen):
         asked = self._query_session.asked
         back = min(max(self._back - step, 0), len(asked))
         if back == self._back:
-            self.console.tell("no", "there is no further question" if back else "this is the newest one", "muted")
+            self.console.tell("no", "no earlier query" if back else "this is the newest query", "muted")
             return
         if self._back == 0:
             self._query_session.draft = self._editor.text

@@ -45,7 +45,7 @@ def exits_of(counts: Sequence[ExitCountView], *, brief: bool = False) -> Relatio
             Column("exit", "EXIT", lambda name, *_: exit_cell(name), width, 0, min_width=least, kind=kind,
                    value=lambda one: one.exit_code),
             Column("run", "RUN", shown.number(), 7, 0, "right", min_width=4),
-            Column("recent", "5 MIN", shown.number("", "faint"), 5, 0, "right"),
+            Column("recent", "5 MIN", shown.number("", "faint"), 5, 1, "right"),
             Column("bar", "", share, None, 2, min_width=8, kind="name", value=lambda one: one.run),
         ),
         source=lambda _: None,

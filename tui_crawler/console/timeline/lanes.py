@@ -102,8 +102,7 @@ class LaneScreen(SpanActions):
     def lane_span(self, cells: int) -> TimeSpan:
         """What is to be shown in so many cells."""
         end = self.present() if self.span.end is None else self.span.end
-        length = self.span.chosen or self.run_length()
-        return TimeSpan.ending(end, max(1, -(-length // max(1, cells - 1))), cells)
+        return TimeSpan.covering(self.span.chosen or self.run_length(), end, cells)
 
     def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:
         """What is read for a lane, while it has room."""

@@ -258,6 +258,8 @@ class Pulse:
         return int(self.span.cell_ms)
 
 
+Pace = Sequence[tuple[int, int]]
+"""The attempts of an origin in each cell of a span, and how many of them failed."""
 _SECOND = 1_000
 STEPS_MS = (
     *(_SECOND * many for many in (1, 2, 5, 10, 15)),

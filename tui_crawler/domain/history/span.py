@@ -20,6 +20,11 @@ class TimeSpan:
         until = (end // cell_ms + 1) * cell_ms
         return cls(until - cell_ms * cells, until, cells)
 
+    @classmethod
+    def covering(cls, length: int, end: int, cells: int) -> TimeSpan:
+        """Return so many cells up to the one of a moment that are no shorter in all than `length` ms."""
+        return cls.ending(end, max(1, -(-length // max(1, cells - 1))), cells)
+
     @property
     def cell_ms(self) -> float:
         """How long a cell is."""

@@ -9,7 +9,9 @@ for those around it, whose number an index tells. Of minutes and hours there are
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tui_crawler.domain.history.pulse import (
     FINE_MS,
@@ -17,6 +19,7 @@ from tui_crawler.domain.history.pulse import (
     MINUTE_MS,
     Gauges,
     MarkKind,
+    Pace,
     Pulse,
     PulseCount,
     PulseMark,
@@ -25,11 +28,13 @@ from tui_crawler.domain.history.pulse import (
     unpacked,
 )
 from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.records.exit_code import code_of, is_problem
 from tui_crawler.storage.db.reader import EVERY, SubjectReports
 
 MOST_ROWS = 6_000
 """Of so many minutes, of each worker and job, a span is made; of more the hours are read."""
-MOST_LOGGED = 2_000
+MOST_LOGGED, MOST_PACED = 2_000, 4_000
+"""How many attempts of the log are read for charts, and for the paces of all origins."""
 MOST_MARKS = 200
 _FAST = 2
 """Of every so many attempts of a sample the parts of their requests are looked at."""
@@ -46,13 +51,16 @@ _LOGGED = """a.kind, a.exit_code, a.requests, a.bytes, a.response_ms, q.sent_at,
     q.connect_ms, q.tls_ms
 FROM {source} LEFT JOIN request q ON a.id % {fast} = 0 AND q.id = (SELECT MAX(id) FROM request WHERE attempt_id = a.id)
 """
+_PACED = "o.origin, a.kind, a.exit_code FROM {source} JOIN origin o ON o.id = a.origin_id"
 _ALL = "SELECT a.ended_at, 1, {logged} WHERE {way}a.id >= {begin} AND a.id < {end}"
 _SOME = """WITH RECURSIVE place (low) AS (SELECT {begin} UNION ALL SELECT low + {stride} FROM place
     WHERE low + {stride} < {end}),
-chosen (id, number) AS (SELECT (SELECT a.id FROM attempt a WHERE {way}a.id >= low AND a.id < low + {stride}
+chosen (id, number) AS (SELECT (SELECT a.id FROM attempt a WHERE {way}a.id >= low{shift} AND a.id < low + {stride}
     ORDER BY a.id LIMIT 1), {number} FROM place)
 SELECT a.ended_at, number, {logged}"""
-_BEYOND = f"SELECT a.id FROM attempt a WHERE {{way}}a.id >= ? AND a.id < ? ORDER BY a.id LIMIT 1 OFFSET {MOST_LOGGED}"
+_SHIFT = " + low * 1103515245 % 2147483647 % {stride}"
+"""Where in its stretch an attempt is chosen: origins take turns, and at equal distances some would never be met."""
+_BEYOND = "SELECT a.id FROM attempt a WHERE {way}a.id >= ? AND a.id < ? ORDER BY a.id LIMIT 1 OFFSET ?"
 _NUMBER = "(SELECT COUNT(*) FROM attempt a WHERE {way}a.id >= low AND a.id < low + {stride})"
 _GAUGES = """SELECT (at - ?) / ?, MAX(todo), MAX(pending), MAX(crawling), MAX(waiting), MAX(paused), MAX(gave_up),
     MAX(finished), MAX(lag_ms), MAX(commit_ms), MAX(commit_jobs)
@@ -137,26 +145,26 @@ class PulseReports(SubjectReports):
             count.merge(PulseCount(attempts, pages, failed, size, unpacked(cells)))
         return counts
 
+    def paces(self, span: TimeSpan) -> Mapping[str, Pace]:
+        """By origin: its attempts in each cell of a span, of a long log by a sample."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for at, times, origin, kind, code in self._attempts("", span, _PACED, MOST_PACED)[0]:
+            place, known = span.cell(at), code_of(code)
+            if 0 <= place < span.cells:
+                cells = found.setdefault(origin, [(0, 0)] * span.cells)
+                number, failed = cells[place]
+                bad = known is not None and is_problem(known, kind)
+                cells[place] = number + times, failed + times * bad
+        return found
+
     def _logged(self, of: PulseOf, span: TimeSpan) -> tuple[list[PulseCount | None], bool]:
         """From the log; whether not all of it was looked at."""
         way = ""
         if of.scope is PulseScope.origin:
             way = f"a.origin_id = {self._reader.origin_id(of.name)} AND "
-        newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 = 1 ORDER BY a.id DESC LIMIT 1")
-        end = (newest[0] if newest else 0) + 1
-        probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
-        begin = self._reader.first_since(probe, (), span.since - _STRAY_MS, 0, end)
-        end = self._reader.first_since(probe, (), span.until + _STRAY_MS, begin, end)
-        whole = self._reader.one(_BEYOND.format(way=way), (begin, end)) is None
-        stride = max(1, -(-(end - begin) // MOST_LOGGED))
-        source = "attempt a" if whole else "chosen JOIN attempt a ON a.id = chosen.id"
-        logged = _LOGGED.format(source=source, fast=1 if whole else _FAST)
-        stands = _NUMBER.format(way=way, stride=stride) if way else stride
-        text = (_ALL if whole else _SOME).format(
-            way=way, logged=logged, number=stands, begin=begin, end=end, stride=stride
-        )
+        rows, whole = self._attempts(way, span, _LOGGED, MOST_LOGGED)
         counts: list[PulseCount | None] = [None] * span.cells
-        for at, times, *row in self._reader.all(text):
+        for at, times, *row in rows:
             place = span.cell(at)
             if 0 <= place < span.cells:
                 one, count = PulseCount(), counts[place] or PulseCount()
@@ -164,6 +172,23 @@ class PulseReports(SubjectReports):
                 count.merge(one, times)
                 counts[place] = count
         return counts, not whole
+
+    def _attempts(self, way: str, span: TimeSpan, logged: str, most: int) -> tuple[Sequence[Sequence[Any]], bool]:
+        """Attempts about a span: when each ended, how many it stands for, what is `logged`; whether these are all."""
+        newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 = 1 ORDER BY a.id DESC LIMIT 1")
+        end = (newest[0] if newest else 0) + 1
+        probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
+        begin = self._reader.first_since(probe, (), span.since - _STRAY_MS, 0, end)
+        end = self._reader.first_since(probe, (), span.until + _STRAY_MS, begin, end)
+        whole = self._reader.one(_BEYOND.format(way=way), (begin, end, most)) is None
+        stride = max(1, -(-(end - begin) // most))
+        source = "attempt a" if whole else "chosen JOIN attempt a ON a.id = chosen.id"
+        columns = logged.format(source=source, fast=1 if whole else _FAST)
+        stands, shift = (_NUMBER.format(way=way, stride=stride), "") if way else (stride, _SHIFT.format(stride=stride))
+        text = (_ALL if whole else _SOME).format(
+            way=way, logged=columns, number=stands, begin=begin, end=end, stride=stride, shift=shift
+        )
+        return self._reader.all(text), whole
 
     def _marks(self, since: int, until: int) -> tuple[PulseMark, ...]:
         """The newest ones of the span, the oldest first."""

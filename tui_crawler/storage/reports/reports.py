@@ -60,7 +60,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "page_windows.PageWindowReports": "page_window page_counts page_tally",
     "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts standing",
     "replay.ReplayReports": "replay_log run_span",
-    "pulse.PulseReports": "pulse",
+    "pulse.PulseReports": "pulse paces",
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer exclusions",
     "run_diffs.RunDiffReports": "runs_compared compared_origins origin_id page_changes failure_changes "
     "origin_diffs robots_diffs run_pace page_diff",
