@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from textual.widgets import TextArea
-
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import stage
@@ -63,5 +61,3 @@ async def test_a_run_that_ended_says_whether_it_is_complete_and_which_origin_is_
         assert "; not complete: 1 of 1 seed" in text.splitlines()[0], "the header"
         assert "⚠ empty" in text
         assert "empty: noindex" in text
-
-

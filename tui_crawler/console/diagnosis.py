@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import Where, why_not
@@ -26,19 +27,20 @@ _FILTERS = {
 _OF_ENGINE = frozenset({DiagnosisKind.crawler_died, DiagnosisKind.no_worker})
 
 
+@dataclass
 class DiagnosisActions(Handles):
-    """Shows the diagnosis line of screens, and does what it offers."""
+    """Shows the diagnosis line of screens, and does what it offers. `go_to` shows another screen."""
 
-    def __init__(self, live_state: LiveState, memory: ConsoleMemory, go_to: Callable[..., None]) -> None:
-        """`go_to` shows another screen."""
-        self._live_state, self._memory, self._go_to = live_state, memory, go_to
+    live_state: LiveState
+    memory: ConsoleMemory
+    go_to: Callable[..., None]
 
     @property
     def current(self) -> Diagnosis | None:
         """The gravest diagnosis that was not dismissed, or has become worse since."""
-        run, seen = self._live_state.run, self._memory.dismissed
-        number, starting = run.run_id if run is not None else 0, self._live_state.hosting.starting
-        for one in self._live_state.diagnoses:
+        run, seen = self.live_state.run, self.memory.dismissed
+        number, starting = run.run_id if run is not None else 0, self.live_state.hosting.starting
+        for one in self.live_state.diagnoses:
             if one.has_grown(seen.get((number, one.name), 0)) and not (starting and one.kind in _OF_ENGINE):
                 return one
         return None
@@ -57,7 +59,7 @@ class DiagnosisActions(Handles):
     @handles("diagnosis.show")
     def show(self) -> None:
         """Show the pages or the origin that the diagnosis is about."""
-        found, go_to = self.current, self._go_to
+        found, go_to = self.current, self.go_to
         if found is None:
             return
         origin = found.origins[0] if len(found.origins) == 1 else ""
@@ -79,10 +81,10 @@ class DiagnosisActions(Handles):
     def allow(self) -> None:
         """Draft the policy that allows what is refused."""
         if (found := self.current) is not None and found.policy is not None:
-            self._go_to(Where.rule_draft, found.policy)
+            self.go_to(Where.rule_draft, found.policy)
 
     @handles("diagnosis.dismiss")
     def dismiss(self) -> None:
         """Hide the diagnosis for this run, until it is worse."""
-        if (found := self.current) is not None and (run := self._live_state.run) is not None:
-            self._memory.dismissed[run.run_id, found.name] = found.count
+        if (found := self.current) is not None and (run := self.live_state.run) is not None:
+            self.memory.dismissed[run.run_id, found.name] = found.count
