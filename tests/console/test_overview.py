@@ -62,7 +62,7 @@ async def test_pause_is_about_the_selected_origin_only_and_is_shown_and_undone()
         assert held.journal.sent == [PauseOrigins((API,))]
         assert held.journal.who == [WHO]
         await held.settle()
-        held.sees("‖ paused    api.example.org", "✓ pause api.example.org  z undoes")
+        held.sees("‖ paused    api.example.org", "✓ pause api.example.org  u undoes")
         await held.decide("journal.undo")
         assert held.journal.sent[-1] == ResumeOrigins((API,))
         await held.decide("journal.redo")
@@ -99,9 +99,9 @@ async def test_a_finished_origin_cannot_be_paused_and_the_reason_is_said() -> No
 async def test_stop_asks_first() -> None:
     async with stage() as held:
         await select(held, API)
-        await held.press("x")
+        await held.press("origin.stop")
         held.sees("Stop api.example.org?", "1 640 pages stay pending")
-        await held.decide("escape", "x", "y")
+        await held.decide("escape", "origin.stop", "y")
         assert held.journal.sent == [StopOrigins((API,))]
 
 
@@ -118,10 +118,10 @@ async def test_retry_of_an_origin_that_gave_up_offers_to_top_up_patience() -> No
 async def test_top_up_is_for_origins_that_have_lost_patience() -> None:
     async with stage() as held:
         await select(held, DOCS)
-        await held.press("T")
+        await held.press("origin.top_up")
         assert "top up: patience is full" in held.text()
         await select(held, API)
-        await held.decide("T")
+        await held.decide("origin.top_up")
         assert held.journal.sent == [TopUpPatience((API,))]
 
 
@@ -162,7 +162,7 @@ async def test_sort_is_chosen_from_a_list_turned_round_and_shown() -> None:
         await held.press("up", "up", "up", "enter")  # from failed: done, pending, todo list
         assert order(held)[0] == WWW
         assert "by todo ▼" in held.text()
-        await held.press("S")
+        await held.press("sort.reverse")
         assert order(held)[-1] == WWW
         assert "by todo ▲" in held.text()
 
@@ -179,11 +179,11 @@ async def test_a_click_on_a_header_orders_by_it() -> None:
 
 async def test_problems_only() -> None:
     async with stage() as held:
-        await held.press("!")
+        await held.press("view.problems")
         trap = WWW  # looks like one
         assert set(order(held)) == {API, "https://down.example.com", "https://shop.example.net", trap}
         assert "problems only" in held.text()
-        await held.press("!")
+        await held.press("view.problems")
         assert len(order(held)) == 11
 
 
@@ -241,11 +241,11 @@ async def test_waits_under_ten_seconds_count_down() -> None:
 async def test_next_error_goes_from_problem_to_problem() -> None:
     async with stage() as held:
         events = held.table("#events")
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert events.cursor_key == 400
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert events.cursor_key == 397
-        await held.press("E", rounds=0)
+        await held.press("log.previous_error", rounds=0)
         assert events.cursor_key == 400
 
 
@@ -296,7 +296,7 @@ async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
         await select(held, API)
         await held.decide("origin.toggle_pause")
         assert "✗ pause api.example.org: there is no such origin" in held.text()
-        await held.press("z")
+        await held.press("journal.undo")
         assert "undo: nothing of this console to undo; what others did: undo in Rules, or the opposite" in held.text()
 
 
@@ -462,7 +462,7 @@ async def test_an_origin_without_a_robots_txt_to_be_had_is_among_the_failures() 
         assert "connection refused" in words
         assert "/page/" not in held.text(), "the card of one that gave up names no page that comes next"
         assert "due again" not in held.text()
-        await held.press("!")
+        await held.press("view.problems")
         assert lost.origin in order(held)
 
 

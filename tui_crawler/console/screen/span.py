@@ -21,12 +21,12 @@ _AT_ONCE = 10
 _LEAST_MS = 10_000
 """A run that has just begun is shown as if it had this age."""
 SPAN_KEYS: tuple[BindingType, ...] = (
-    Binding("h,left", "screen.move(-1)", "Earlier", id="move.left", show=False),
-    Binding("l,right", "screen.move(1)", "Later", id="move.right", show=False),
-    Binding("ctrl+u,pageup", f"screen.move(-{_AT_ONCE})", "Ten earlier", id="move.page_up", show=False),
-    Binding("ctrl+d,pagedown", f"screen.move({_AT_ONCE})", "Ten later", id="move.page_down", show=False),
-    Binding("g,home", "screen.move_to(0)", "First", id="move.first", show=False),
-    Binding("G,end", "screen.move_to(-1)", "Last", id="move.last", show=False),
+    Binding("left", "screen.move(-1)", "Earlier", id="move.left", show=False),
+    Binding("right", "screen.move(1)", "Later", id="move.right", show=False),
+    Binding("pageup", f"screen.move(-{_AT_ONCE})", "Ten earlier", id="move.page_up", show=False),
+    Binding("pagedown", f"screen.move({_AT_ONCE})", "Ten later", id="move.page_down", show=False),
+    Binding("home,g g", "screen.move_to(0)", "First", id="move.first", show=False),
+    Binding("end,g e", "screen.follow", "Present", id="move.last", show=False),
 )
 """The keys of a pane that shows one; its screen moves the cursor."""
 
@@ -77,6 +77,11 @@ class SpanActions(Handles, ReachesConsole):
         return min(max(_LEAST_MS, since), self.LONGEST_MS)
 
     @property
+    def shown_until(self) -> tuple[int, int]:
+        """How long (ms) what is shown is, and when it ends (epoch ms)."""
+        return self.span.chosen or self.run_length(), self.present() if self.span.end is None else self.span.end
+
+    @property
     def span_words(self) -> str:
         """How long the span is, and whether it follows the present."""
         shown, run = self.span.chosen, self.run_length()
@@ -122,7 +127,8 @@ class SpanActions(Handles, ReachesConsole):
         self.read_anew()
 
     @handles("pulse.follow")
-    def _follow(self) -> None:
+    def action_follow(self) -> None:
+        """Follow the present again."""
         self.span.follow()
         self.read_anew()
 
