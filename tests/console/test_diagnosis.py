@@ -72,15 +72,15 @@ async def test_what_is_gravest_is_said_on_every_screen_and_hidden_until_it_is_wo
         assert line(held).startswith("⚠ api.example.org stopped: connection refused   ")
         await held.press("view.failures", rounds=3)
         assert "stopped: connection refused" in line(held)
-        await held.command("hide", rounds=3)
+        await held.act("diagnosis.dismiss", rounds=3)
         assert line(held).startswith("⚠ 9 query URLs of shop.example refused, for example ?page=   ")
-        await held.command("hide", rounds=3)
+        await held.act("diagnosis.dismiss", rounds=3)
         assert line(held) == ""
         reports.facts = replace(reports.facts, stopped=(STOPPED, GONE), stopped_total=2)
         reports.commit()
         await read(held)
         assert "2 origins stopped" in line(held)
-        await held.command("hide")
+        await held.act("diagnosis.dismiss")
         held.app.remember()
     async with stage(reports=reports, memory=memory) as held:
         await read(held)
@@ -107,7 +107,7 @@ async def test_what_is_gravest_is_said_on_every_screen_and_hidden_until_it_is_wo
 async def test_each_kind_is_shown_where_it_is_seen(facts: DiagnosisFacts, where: Where) -> None:
     async with stage(reports=needing(facts)) as held:
         await read(held)
-        await held.command("wrong", rounds=3)
+        await held.act("diagnosis.show", rounds=3)
         assert held.on_top.WHERE is where
 
 
@@ -152,7 +152,7 @@ async def test_a_crawler_without_a_name_is_warned_of_at_any_width(width: int) ->
     reports = needing(DiagnosisFacts(), user_agent=UNCONFIGURED_USER_AGENT)
     async with stage((width, 20), reports=reports) as held:
         await read(held)
-        assert line(held).startswith("⚠ sites see tui-crawler-unc")
+        assert line(held).startswith("⚠ sites see tui-crawler")
 
 
 async def test_one_that_only_watches_is_offered_no_command() -> None:

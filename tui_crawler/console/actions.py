@@ -275,8 +275,8 @@ ACTIONS: tuple[Action, ...] = (
             takes=_VIEWS_TAKE.get(where, Takes.nothing))
         for where, view in VIEWS.items()
     ),
-    _look("diagnosis.show", "g w", "what is wrong", "Show the pages or the origin that the line under the tabs is about",
-        needs=(Need.diagnosis,), word="wrong"),
+    _look("diagnosis.show", "g w", "what is wrong",
+        "Show the pages or the origin that the line under the tabs is about", needs=(Need.diagnosis,), word="wrong"),
     _crawl("diagnosis.allow", "m", "make rule",
         "Draft the policy that allows the queries that are refused, as the line under the tabs says",
         frozenset(Where) - _MAKES_RULES, (Need.diagnosis,), word="allow"),
