@@ -26,8 +26,7 @@ _HELPS: Mapping[DiagnosisKind, tuple[str, str]] = {
     DiagnosisKind.queries_refused: ("diagnosis.allow", "allow"),
 }
 _NOTHING_TO_SHOW = frozenset({DiagnosisKind.crawler_died, DiagnosisKind.no_worker, DiagnosisKind.unnamed})
-_LEAST = 16  # cells of the words, before keys are left out
-_LONGEST = 24
+_LONGEST = 24  # cells of what an action does
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +54,10 @@ def offers_of(diagnosis: Diagnosis) -> list[tuple[str, str]]:
 
 
 def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> tuple[Line, tuple[Zone, ...]]:
-    """Return the line in `width` cells, and where it can be clicked. Where there is little room the words are cut, and
-    then offers are left out, the last first."""
+    """Return the line in `width` cells, and where it can be clicked. Where there is little room the words are cut down
+    to half of it, and then offers are left out, the last first."""
     words, kept = safe(diagnosis.words, 500), list(offers)
-    while kept and width - 2 - _needed(kept) < min(_LEAST, cell_len(words)):
+    while kept and width - 2 - _needed(kept) < min(width // 2, cell_len(words)):
         kept.pop()
     words = clip(words, max(0, width - 2 - _needed(kept)))
     parts = [Styled("⚠ ", "warning bold"), Styled(words, "warning")]
