@@ -73,7 +73,7 @@ async def test_what_is_gravest_is_said_on_every_screen_and_hidden_until_it_is_wo
         await held.press("view.failures", rounds=3)
         assert "stopped: connection refused" in line(held)
         await held.act("diagnosis.dismiss", rounds=3)
-        assert line(held).startswith("⚠ 9 query URLs of shop.example refused, for example ?page=   ")
+        assert line(held).startswith("⚠ 9 query URLs of shop.example refused (?page=)   ")
         await held.act("diagnosis.dismiss", rounds=3)
         assert line(held) == ""
         reports.facts = replace(reports.facts, stopped=(STOPPED, GONE), stopped_total=2)
@@ -162,7 +162,7 @@ async def test_one_that_only_watches_is_offered_no_command() -> None:
         assert "add it" not in line(held)
 
 
-ANY = Diagnosis(DiagnosisKind.queries_refused, "9 query URLs of shop.example refused, for example ?page=")
+ANY = Diagnosis(DiagnosisKind.queries_refused, "9 query URLs of shop.example refused (?page=)")
 OFFERS = [Offer("diagnosis.allow", "m", "allow page"), Offer("diagnosis.show", "g !", "show"), Offer("x", "x", "hide")]
 
 

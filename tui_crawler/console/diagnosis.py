@@ -10,6 +10,7 @@ from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.bars import DiagnosisBar
 from tui_crawler.console.panes.diagnosis import Offer, offers_of
+from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.domain.history.diagnosis import DiagnosisKind
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ class DiagnosisActions(Handles):
         """Bring the line of a screen up to date, with the keys that act there."""
         found = self.current
         situation, key_of = screen.console.situation(screen), screen.key_names.first
+        types = isinstance(screen.focused, TakesText)
         offers = [
-            Offer(action_id, key_of(action_id) if BY_ID[action_id].at(screen.WHERE) else "", label)
+            Offer(action_id, key_of(action_id) if BY_ID[action_id].at(screen.WHERE) and not types else "", label)
             for action_id, label in (offers_of(found) if found is not None else ())
             if not why_not(BY_ID[action_id], situation)
         ]

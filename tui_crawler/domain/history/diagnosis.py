@@ -191,7 +191,7 @@ def _of_queries(refused: RefusedQueries) -> Diagnosis | None:
     urls = tuple(url for url in refused.by_default if _names(url) == allow)
     alike, session = _differ_by_session(refused.urls)
     seen, host, number = len(refused.urls), _short(refused.origin), _many(refused.total, "query URL")
-    words = f"{number} of {host} refused, for example ?{min(allow)}="
+    words = f"{number} of {host} refused (?{min(allow)}=)"
     if 2 * alike >= max(seen, _FEW):
         among = f"{alike} of {seen}" if seen >= refused.total else f"{alike} of the last {seen}"
         words = f"{among} refused URLs of {host} differ only in ?{session}="
