@@ -183,7 +183,7 @@ class PulseReports(SubjectReports):
         return counts, not whole
 
     def _attempts(self, way: str, span: TimeSpan, logged: str, most: int) -> tuple[Sequence[Sequence[Any]], bool]:
-        """Return attempts about a span (its end, for how many it counts, what is `logged`), and whether these are all."""
+        """Return attempts about a span (its end, how many it counts for, what is `logged`); and whether it is all."""
         newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 = 1 ORDER BY a.id DESC LIMIT 1")
         end = (newest[0] if newest else 0) + 1
         probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
