@@ -170,7 +170,7 @@ KEYS = {where.goes_there: view.key for where, view in VIEWS.items()} | {"help.ke
 
 
 def tabs_at(width: int, state: HeaderState, current: Where = Where.overview) -> str:
-    line, zones = tab_line(view_tabs(state, current, KEYS.__getitem__), current.goes_there, width)
+    line, zones = tab_line(*view_tabs(state, current, KEYS.__getitem__), width)
     text = cell_text(line)  # type: ignore[arg-type]
     assert len(text) <= width
     assert all(text[zone.start + 1] == KEYS[zone.action_id] for zone in zones)

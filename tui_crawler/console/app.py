@@ -245,8 +245,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         """What finds who does an action."""
         others = (self.appearance, self.way_out, self.host_takeover, self.replay)
         late = (lambda: self.diagnosis, lambda: self.command_queue, lambda: self.row_actions)
-        here, been_here = (self.live_state, self.appearance, self.navigation), self.memory.last != ConsoleSession()
-        return Dispatcher(self, others, late, self.situation, *here, been_here=been_here)
+        return Dispatcher(self, others, late, self.situation, self.live_state, self.appearance, self.navigation)
 
     @cached_property
     def _hindrances(self) -> Mapping[Need, Callable[[], str]]:
@@ -523,10 +522,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             stale_ms=self.poll_timer.look_at_age(self.live_state.age_ms()),
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
-        current = self.navigation.view_of(screen)
-        screen.query_one("#views", TabBar).tell(
-            view_tabs(state, current, self.appearance.key_names.first), current.goes_there
-        )
+        tabs = view_tabs(state, self.navigation.view_of(screen), self.appearance.key_names.first)
+        screen.query_one("#views", TabBar).tell(*tabs)
         if self.live_state.diagnoses or "diagnosis" in vars(self):
             self.diagnosis.show_on(screen)
         for pane in screen.query(Lines) if not screen.frozen else ():

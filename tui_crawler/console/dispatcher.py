@@ -16,6 +16,7 @@ from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.waiting import WaitingScreen
+from tui_crawler.console.session import ConsoleSession
 
 if TYPE_CHECKING:
     from tui_crawler.console.appearance import Appearance
@@ -45,15 +46,12 @@ class Dispatcher(Handles):
         live_state: LiveState,
         appearance: Appearance,
         navigation: Navigation,
-        *,
-        been_here: bool,
     ) -> None:
-        """`others` do actions wherever one is; `late` are others that are made when they are first needed. `been_here`:
-        the operator has used the console before, and knows how views were numbered."""
+        """`others` do actions wherever one is; `late` are others that are made when they are first needed."""
         self._screens, self._late, self._situation = screens, late, situation
         self._live_state, self._appearance, self._navigation = live_state, appearance, navigation
         self._others = (navigation, *others)
-        self._tells_numbers = been_here
+        self._tells_numbers = True
         self._typed: deque[str] = deque(maxlen=_TYPED_KEPT)  # what was typed after `:`, the newest last
 
     def do(self, action_id: str, typed: str = "", about: str = "") -> None:
@@ -74,7 +72,7 @@ class Dispatcher(Handles):
                 line.make_way()
         if not about and isinstance(screen, WaitingScreen) and screen.postpone(action_id, typed):
             return
-        self._tell_numbers(action_id)
+        self._tell_numbers(action_id, screen)
         now = self._situation(screen, about)
         if action_id == "view.freeze" and not Need.replay.lacking(now):
             action_id = "replay.play"
@@ -86,9 +84,9 @@ class Dispatcher(Handles):
         if screens.console_screen is screen:
             screen.tell_footer()
 
-    def _tell_numbers(self, action_id: str) -> None:
-        """Say once that views have other numbers than before."""
-        if action_id in _RENUMBERED and self._tells_numbers:
+    def _tell_numbers(self, action_id: str, screen: ConsoleScreen) -> None:
+        """Say once that views have other numbers than before, to a person who has been here before."""
+        if action_id in _RENUMBERED and self._tells_numbers and screen.console.memory.last != ConsoleSession():
             self._tells_numbers = False
             self._screens.tell("views", self._appearance.key_names.said(_NUMBERS))
 
