@@ -58,7 +58,7 @@ class TestStash:
         say("pages", "stash", "later")
         assert say("pages", "dripfeed", "later", "2").out == f"2 pages put back\n  2 {A}\n"
         assert pages_of(say) == [("later", 2, 2, 2)]
-        assert say("pages", "dripfeed", "later", "2").out == "no page put back now\n"
+        assert say("pages", "dripfeed", "later", "2").out == "no page requeued now\n"
         assert say("pages", "dripfeed", "later", "0").out == "the dripfeed has ended\n"
         assert pages_of(say) == [("later", 2, 2, 0)]
 

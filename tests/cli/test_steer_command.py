@@ -71,7 +71,7 @@ def test_one_origin_and_all(word: str, kind: type, database: Path, say: Say, wir
 def test_a_delay_of_ones_own(written: str, ms: int, say: Say, wiring: Wiring):
     wiring.answer = answer({ORIGIN: ms})
     said = say("delay", ORIGIN, written)
-    done = f"your delay is set to {show_duration(ms)}:" if ms else "your delay is taken off:"
+    done = f"your delay is set to {show_duration(ms)}:" if ms else "your delay is removed:"
     assert (said.status, said.out) == (0, f"{done} {ORIGIN}\n")
     assert asked(wiring) == SetDelay(ORIGIN, ms)
 

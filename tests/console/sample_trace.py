@@ -23,7 +23,7 @@ def explanation(url: str = KNOWN) -> Explanation:
     if refused:
         answer, sentence = Answer.robots, "never seen, and would be refused: Disallow: /private/ is the longest match"
     steps = (
-        Step("normalise", "pass", "as it was written"),
+        Step("normalise", "pass", "as written"),
         Step("origin", "pass", f"{API}: a request is under way"),
         Step("scope", "pass", "the origin of a seed", "seeds, line 1 of the configuration"),
         Step("start_path", "pass", "below /"),

@@ -47,7 +47,7 @@ async def test_the_run_is_handed_over_when_the_engine_has_ended() -> None:
     summary = left(held)
     assert summary.departure == GONE
     assert summary.exit_status == 0
-    assert "goes on after" in summary.lines()[0]
+    assert "continues after" in summary.lines()[0]
     assert summary.lines()[-3:] == GONE.lines()
 
 

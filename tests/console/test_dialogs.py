@@ -68,8 +68,8 @@ def test_a_missing_scheme_is_https_and_a_bare_word_is_refused() -> None:
     [
         ("https://a.example/\nhttp://b.example/", ""),
         ("a.example\nhttp://b.example/", "https was taken; write http:// for the other"),
-        ("known.example:81", "http was taken, as it is local or known so; write https:// for the other"),
-        ("localhost", "http was taken, as it is local or known so; write https:// for the other"),
+        ("known.example:81", "http was chosen (local, or known with http); write https:// for the other"),
+        ("localhost", "http was chosen (local, or known with http); write https:// for the other"),
         (
             "a.example\n127.0.0.1:81",
             "https was taken, http where it is local or only that is known; write the scheme for the other",

@@ -38,7 +38,7 @@ from tui_crawler.wiring.console_reports import ConsoleReports
 
 EMPTY = (
     "no job yet", "no rules", "no versions", "nothing has happened", "todo list is empty", "never tried",
-    "no attempts", "nothing to order", "no pages", "nothing has failed", "no link to it", "holds no links",
+    "no attempts", "nothing to order", "no pages", "no failed pages", "no link to it", "holds no links",
 )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def test_what_is_written_waits_when_what_became_of_it_cannot_be_read() -> None:
 
 
 def test_what_is_written_in_part_says_so_and_what_is_not_written_at_all_does_not() -> None:
-    part = f"only 1 of 2 parts could be written, which will be carried out: {FULL}"
+    part = f"only 1 of 2 parts could be written and will be applied: {FULL}"
     assert told(Written(1, NotTakenUp(LATER)), 1) == [(IntentOutcome.failed, part)]
     assert told(Written(0, NotTakenUp(LATER)), 1) == [(IntentOutcome.failed, FULL)]
 

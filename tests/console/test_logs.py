@@ -267,7 +267,7 @@ async def test_what_happened_is_readable_at_every_size(size: tuple[int, int]) ->
 
 async def test_nothing_has_happened_yet() -> None:
     async with stage(reports=FakeReports(log=(), happened=(), asked_for=()), keys="5", rounds=2) as held:
-        assert "nothing has happened yet" in held.text()
+        assert "no attempts yet" in held.text()
         for key in ("e", "w", "n", "enter", "T", "O", "L", "F"):
             await held.press(key, rounds=0)
         assert held.app.is_running

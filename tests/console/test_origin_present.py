@@ -119,7 +119,7 @@ def test_a_delay_that_the_operator_lowers_is_shown_at_once() -> None:
         ("floor", "floor"),
         ("crawl_delay", "Crawl-delay of robots.txt"),
         ("rate_limit", "slowed by 429"),
-        ("response_time", "adaptive: slow answers"),
+        ("response_time", "adaptive: slow responses"),
         ("operator", "set by the operator"),
         ("none", ""),
     ],
@@ -196,11 +196,11 @@ def test_the_contract_says_who_asks_how_often_and_what_the_operator_may_do() -> 
     assert "User-Agent  bot-crawler (for https://example.net/why)" in shown
     assert "contact     https://example.net/why" in shown
     assert "concurrency 1 for this origin" in shown
-    assert "at least 2m00s (Crawl-delay of robots.txt, which asks for 10m00s) after each response" in shown
+    assert "at least 2m00s (Crawl-delay of robots.txt, which requires 10m00s) after each response" in shown
     assert "robots.txt  " not in shown, "it stands beside the card"
     gone = replace(view, robots_status="unavailable", robots_http_status=404)
     shown_gone = text(*contract_lines(CONTRACT, gone, NOW, UTC, KeyNames()), width=160)
-    assert "robots.txt  as of 10:29:07, asked for again at 10:59:07" in shown_gone
+    assert "robots.txt  as of 10:29:07, requested again at 10:59:07" in shown_gone
     assert "d: slower (now 2m30s); never faster than 2m00s: robots.txt 10m00s, configured 1.0s" in shown
 
 

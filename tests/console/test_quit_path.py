@@ -30,7 +30,7 @@ async def test_without_an_engine_q_leaves_at_once_and_says_that_the_crawl_goes_o
     assert summary.exit_status == 0
     assert (
         summary.lines()[0]
-        == "Run 7 of my-index: goes on in process 4711 on host reef after 00:42:10 and 101 900 turns with a request."
+        == "Run 7 of my-index: continues in process 4711 on host reef after 00:42:10 and 101 900 turns with a request."
     )
     assert held.reports.closed.wait(PATIENT_S)
 

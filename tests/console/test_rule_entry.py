@@ -31,7 +31,7 @@ async def opened(held: Stage, words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "since", "fired"),
     [
-        ("/v2/user/", "since ruleset 12 by mara", "∅ never fired"),
+        ("/v2/user/", "since ruleset 12 by mara", "∅ no hits"),
         ("prefix: /admin/", "since ruleset 11 by configuration", "fired 1 204 times"),
         ("private.example.org", "it holds with every version", "fired 212 times"),
     ],

@@ -335,7 +335,7 @@ async def test_nothing_can_be_asked_where_there_is_no_database() -> None:
     async with stage() as held:
         held.app.queries = None
         await held.press(";")
-        assert "there is no database to be asked" in held.text()
+        assert "there is no database to query" in held.text()
 
 
 def test_columns_fit_what_stands_in_them_and_names_stay_apart() -> None:

@@ -258,7 +258,7 @@ async def test_without_anybody_to_ask_it_says_so() -> None:
     async with stage((140, 40), explains=None) as held:
         held.app.go_to(Where.why, KNOWN)
         await held.settle(2)
-        assert "Nobody can be asked here." in held.text()
+        assert "Explanations are not available here." in held.text()
         held.app.go_to(Where.url, KNOWN)
         await held.settle(2)
         assert "Decision trace" not in held.text()

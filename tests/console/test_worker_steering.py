@@ -63,14 +63,14 @@ def test_before_one_leaves_it_is_told_who_goes_on() -> None:
     assert asked.title == "Drain w1?"
     assert asked.text == (
         "What is in flight (12 requests) goes on to its end. The others take over 372 origins. "
-        "But none of them crawls just now."
+        "But none of them is crawling now."
     )
     second = replace(W1, name="w9", session_id=9)
     assert text_of(STOP_WORKERS, W1, W1, second) == (
         "What is in flight (12 requests) goes on for a few seconds. The others take over 372 origins."
     )
     idle = replace(W1, in_flight=0)
-    assert text_of(DRAIN_WORKERS, idle, idle, second).startswith("Nothing is in flight. ")
+    assert text_of(DRAIN_WORKERS, idle, idle, second).startswith("No request is in flight. ")
     assert "No other worker goes on: the crawl ends with it." in text_of(DRAIN_WORKERS, W1, W1, LEAVING)
     assert "No other worker goes on" in text_of(STOP_WORKERS, LEAVING, LEAVING)
     assert leave(DRAIN_WORKERS, (LEAVING,), workers()) is None
@@ -158,7 +158,7 @@ async def test_a_worker_is_named_after_the_word_whatever_the_cursor_is_on() -> N
         await held.command("drain nobody")
         assert "drain: there is no worker nobody" in held.text()
         await held.command("drain north-2")
-        assert "drain: it is so already" in held.text()
+        assert "drain: already done" in held.text()
         await held.command("stopworker north-2")
         assert "Stop north-2?" in held.text()
 

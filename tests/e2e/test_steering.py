@@ -95,7 +95,7 @@ def test_the_result_of_a_delay_says_which_one_holds(resting: Path) -> None:
 
     assert delay(5_000) == {A: 5_000, "in_force": 5_000}
     lowered = delay(3_000)
-    assert lowered.pop("in_force") != 3_000, "slow answers ask for more"
+    assert lowered.pop("in_force") != 3_000, "slow responses ask for more"
     assert lowered == {A: 3_000}
 
 

@@ -33,7 +33,7 @@ response_ms bytes requests patience_after politeness_after delay_ms_after rulese
 def declare(commands: CommandSet) -> None:
     parser = commands.add(
         "why",
-        "tell why a URL was, or was not, crawled",
+        "explain why a URL was, or was not, crawled",
         execute,
         "Shows the whole decision chain of one URL: what it is normalised to, its origin, each filter and policy with "
         "the line that decided, robots.txt, when it is due, its place in the queue, its attempts, and the path that "

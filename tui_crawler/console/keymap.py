@@ -75,7 +75,7 @@ def _read_keys(name: str, keys: str, problems: list[tuple[str, str]]) -> tuple[s
     good = []
     for key in canonical(keys):
         if key in _SAME_BYTES:
-            problems.append((name, f"a terminal cannot tell {key} from {_SAME_BYTES[key]}"))
+            problems.append((name, f"a terminal cannot distinguish {key} from {_SAME_BYTES[key]}"))
         elif not is_key(key):
             problems.append((name, f"there is no key {key}"))
         else:

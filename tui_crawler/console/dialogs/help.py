@@ -33,7 +33,7 @@ _LEGEND: tuple[Mapping[str, str], ...] = (
         "paused": "by an operator",
         "failing": "half of its patience or more is lost",
         "stopped: errors": "no patience is left",
-        "finished": "nothing is left to do in this run",
+        "finished": "no pages left in this run",
         "stopped": "for this run, by an operator",
         "excluded": "its contract does not allow it",
         "idle": "it takes no part in this run",
@@ -50,7 +50,7 @@ _LEGEND: tuple[Mapping[str, str], ...] = (
 """States of origins, states of pages."""
 _SIGNS = (
     ("R", "delay of robots.txt"),
-    ("▲", "raised by answers"),
+    ("▲", "raised by responses"),
     ("✎", "set by you"),
     ("●○", "patience left, lost"),
     ("◆", "marked"),

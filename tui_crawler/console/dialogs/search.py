@@ -63,7 +63,7 @@ def entries_of(*columns: Column[Any, Any]) -> Relation[SearchEntry]:
         return lambda entry: entry.cells[at] if at < len(entry.cells) else ""
 
     made = (replace(column, show=shown.itself, value=cell(at)) for at, column in enumerate(columns))
-    return Relation(key=lambda entry: entry.key, nothing="nothing fits", columns=tuple(made))
+    return Relation(key=lambda entry: entry.key, nothing="no matches", columns=tuple(made))
 
 
 class SearchDialog(Dialog):

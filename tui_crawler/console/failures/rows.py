@@ -88,7 +88,7 @@ def groups_by(by: Sequence[str], common: Sequence[str] = ()) -> Relation[Failure
     """Return groups of failed pages as a relation; `common`: what all of them have in common."""
     rest = (column for column in _GROUPS if "origin" not in (*by, *common) or column.id != "origins")
     columns = (*(_KEYS[name][1] for name in by), *rest)
-    return Relation(columns, key=lambda group: group.key, nothing="nothing has failed")
+    return Relation(columns, key=lambda group: group.key, nothing="no failed pages")
 
 
 _ENDED = frozenset({NextTry.used_up, NextTry.final})

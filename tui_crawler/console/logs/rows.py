@@ -294,12 +294,12 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
             ]
         case ActionView() as action:
             change = (Styled(action.before, "muted"), Styled(" → "), Styled(action.after))
-            outcome = action_mark(action).word if action.applied else "waits to be carried out"
+            outcome = action_mark(action).word if action.applied else "not applied yet"
             same = [Styled(f"  same as: {typed}", "muted")] if (typed := command_line_of(action)) else []
             return [
                 (_what(line), Styled(f"  {action.target}", "strong"), *same),
                 Styled(action.error, "error") if action.error else fact("changed", *change),
-                (when, Styled(f"asked by {action.who} · {outcome}", "muted")),
+                (when, Styled(f"by {action.who} · {outcome}", "muted")),
             ]
 
 

@@ -266,7 +266,7 @@ class LogsScreen(RowsScreen):
     @handles("log.previous_hit", False, False)
     def _go_to_hit(self, older: bool, both_ways: bool) -> None:
         if not self._needle:
-            self.console.tell("no", self.key_names.said("nothing is searched for; {log.search} does"), "muted")
+            self.console.tell("no", self.key_names.said("no search text ({log.search} searches)"), "muted")
             return
         self._seeking.to_hit(self._needle, older=older, both_ways=both_ways)
         self._sought()
@@ -286,7 +286,7 @@ class LogsScreen(RowsScreen):
         elif line.origin:
             self.console.go_to(Where.url, line.origin)
         else:
-            self.console.tell("no", "this entry is about the crawl as a whole", "muted")
+            self.console.tell("no", "this entry has no origin", "muted")
 
     @handles("log.search")
     def _open_search(self, text: str) -> None:

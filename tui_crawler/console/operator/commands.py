@@ -314,7 +314,7 @@ class CommandQueue(Handles):
                 and self.retry_start is not retry_start
                 and any(isinstance(command, orders.RetryPages) for command in chosen.commands)
             ):
-                self._tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
+                self._tell("no", "not retried: a run started or ended in the meantime; try again", "warning")
             elif isinstance(chosen, Intent):
                 self.carry_out(chosen)
                 if then is not None:

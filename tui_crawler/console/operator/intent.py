@@ -178,7 +178,7 @@ def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE)
     hope = ""
     if group.recoverable < group.count:
         some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
-        hope = f"{some or 'They are final'}: the answer will hardly be another one."
+        hope = f"{some or 'They are final'}: the response is unlikely to change."
     retry, says = orders.RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
     note = " ".join(filter(None, (gave_up_words(estimate.gave_up), hope)))
     some = plural(group.count, "failed page")
@@ -211,8 +211,8 @@ def _retry(
     plain = Intent((retry,), says)
     options: tuple[tuple[str, Intent], ...] = (("Retry", plain),)
     if estimate.retry_start is RetryStart.new_run:
-        aside = replace(plain, note="put back, no run starts; the next one takes it up", starts=False)
-        options = ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
+        aside = replace(plain, note="requeued for the next run", starts=False)
+        options = ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Requeue only", aside)
     elif weary:
         both = Intent((retry, orders.TopUpPatience(weary)), f"{says}, with full patience")
         options = (("Retry with new patience", both), *options)

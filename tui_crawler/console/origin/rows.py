@@ -70,7 +70,7 @@ _DELAY_SOURCES: Mapping[str, str] = {
     DelayReason.none: "",
     DelayReason.default: "configured",
     DelayReason.floor: "floor",
-    DelayReason.response_time: "adaptive: slow answers",
+    DelayReason.response_time: "adaptive: slow responses",
 }
 
 
@@ -97,7 +97,7 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
 
 
 _REFUSED_SHOWN = 8
-_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
+_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _least_words(contract: Contract, view: OriginView) -> str:
     least, asked = least_delay(contract, view), view.crawl_delay_ms or 0
     source = contract.delay_from
     if least.reason == DelayReason.crawl_delay:
-        cut = f", which asks for {seconds(asked)}" if asked > least.ms else ""
+        cut = f", which requires {seconds(asked)}" if asked > least.ms else ""
         source = f"Crawl-delay of robots.txt{cut}"
     elif least.reason == DelayReason.floor:
         source = "delay.floor"
@@ -249,13 +249,13 @@ def _least_words(contract: Contract, view: OriginView) -> str:
 
 def _robots_words(view: OriginView, now: int, zone: tzinfo) -> str:
     if view.robots_status == RobotsStatus.unreachable:
-        return "unreachable; nothing else is asked for before"
+        return "unreachable; no page is requested before it is read"
     if not view.robots_fetched_at:
-        return "not fetched yet; nothing else is asked for before"
+        return "not fetched yet; it is requested first"
     if _unanswered(view):
-        return "not answered: there are no rules to obey"
+        return "no response: everything is allowed"
     due_now = view.robots_expires_at <= now
-    again = "due again now" if due_now else f"asked for again at {clock(view.robots_expires_at, zone)}"
+    again = "due again now" if due_now else f"requested again at {clock(view.robots_expires_at, zone)}"
     return f"as of {clock(view.robots_fetched_at, zone)}, {again}"
 
 
@@ -437,7 +437,7 @@ def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:
     said = f"{plural(len(rules.rules), 'rule')} in force" if rules.rules else "none: everything is allowed"
     lines.append(fact("rules", Styled(f"{IN_FORCE} ", "ok"), said))
     if rules.crawl_delay_ms is not None:
-        lines.append(fact("asks for", f"{seconds(rules.crawl_delay_ms)} between requests"))
+        lines.append(fact("requires", f"{seconds(rules.crawl_delay_ms)} between requests"))
     if rules.truncated:
         lines.append(fact("cut", Styled(f"after {count(sheet.max_bytes)} B; the rest is not read", "warning")))
     if rules.widened:

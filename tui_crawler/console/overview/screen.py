@@ -199,7 +199,7 @@ class OverviewScreen(LiveFilterScreen):
             else "stopped after errors"
         )
         more = f"{self.key_names('view.problems')} shows problems"
-        self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – {more}", "warning")
+        self.console.tell("stopped", f"✗ {words}: {host_of(recent[0])} – {more}", "warning")
 
     def _tell_nameless(self) -> None:
         """Warns, once for each run of this console, of one that crawls without saying who it is."""

@@ -116,11 +116,11 @@ def robots_line(view: OriginView, now: int) -> Cell:
             state = Styled("✓ read", "ok")
         case RobotsStatus.unavailable:
             unanswered = view.robots_http_status is None
-            state = Styled("⚠ not answered", "warning") if unanswered else Styled("○ none, all allowed", "muted")
+            state = Styled("⚠ no response", "warning") if unanswered else Styled("○ none, all allowed", "muted")
         case RobotsStatus.unreachable:
             state = Styled("⚠ unreachable", "warning")
         case _:
-            return fact("robots", Styled("○ not asked yet", "muted"))
+            return fact("robots", Styled("○ not fetched yet", "muted"))
     left = view.robots_expires_at - now
     if view.robots_http_status is not None and view.robots_status != RobotsStatus.parsed:
         state = Styled(f"{state.text} ({view.robots_http_status})", state.role)

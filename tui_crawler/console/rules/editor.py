@@ -67,7 +67,7 @@ class RuleEditorScreen(RuleReadingScreen):
     OPENS = frozenset({"rules.exclude"})
 
     JUDGES = "the draft says"
-    EXCLUDES = "Exclude, at once and beside the draft"
+    EXCLUDES = "Exclude, at once and independent of the draft"
 
     def __init__(self, rule_queries: RuleQueries, job: str, start: Start) -> None:
         """`job` empty: that of the newest run."""

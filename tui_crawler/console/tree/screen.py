@@ -204,5 +204,5 @@ class TreeScreen(RowsScreen):
             whole = max(len(urls), node.counts.failed if node.counts is not None else 0)
             queue.ask(retry_named(urls, node.prefix, whole, cost, queue.estimate([view])))
         else:
-            self.console.tell("no", "nothing has failed there any more", "muted")
+            self.console.tell("no", "no failed pages there any more", "muted")
         self.let_keys_go_on()

@@ -15,5 +15,5 @@ WELCOME: tuple[Action, ...] = (
            cli="demo"),
     Action(Topic.crawl, "welcome.open", "o", "Open a crawl", "Open a database of this folder", _HERE,
            cli="--db PATH"),
-    Action(Topic.console, "welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", _HERE),
+    Action(Topic.console, "welcome.leave", "q,ctrl+q", "Quit", "Leave without writing anything", _HERE),
 )  # fmt: skip

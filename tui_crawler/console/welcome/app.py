@@ -86,7 +86,7 @@ def ways(found: first_step.FolderFound | None) -> dict[str, tuple[str, bool]]:
         "welcome.load": (load if found else "Looking for configurations in this folder…", True),
         "welcome.demo": ("Ten made-up sites on this computer; no network.", True),
         "welcome.open": (opened if found else "Looking for crawls in this folder…", bool(databases)),
-        "welcome.leave": ("Nothing was written and nothing was sent.", True),
+        "welcome.leave": ("No file was written and no request was sent.", True),
     }
 
 
