@@ -117,7 +117,7 @@ class TestWhatIsAsked:
             ((), "name a kind"),
             (("--remove",), "name a kind"),
             (("--remove", "--list"), "not allowed with"),
-            (("--list", "host"), "takes nothing else"),
+            (("--list", "host"), "takes no other argument"),
             (("host", "x.example", "--remove", "--reason", "why"), "--reason is for what is added"),
             (("host", "x.example", "--reason", "one\ntwo"), "line break"),
             (("host", "x.example", "--reason", "x" * 1_001), "at most 1000 characters"),

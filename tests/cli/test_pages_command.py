@@ -49,7 +49,7 @@ class TestStash:
 
     def test_pages_come_back(self, crawl: Path, say: Say):
         say("pages", "stash", "later")
-        assert say("pages", "unstash", "later", "--limit", "1").out == f"1 page put back\n  1 {A}\n"
+        assert say("pages", "unstash", "later", "--limit", "1").out == f"1 page requeued\n  1 {A}\n"
         assert pages_of(say) == [("later", 3, 0, 0)]
         assert say("pages", "unstash", "later").out.startswith("3 pages put back\n")
         assert say("pages", "stashes").out == "there is no stash\n"

@@ -205,7 +205,7 @@ class TestPreview:
         ("text", "words"),
         [
             ("ruls: []\n", "ruls: unknown key"),
-            ("", "holds no rules"),
+            ("", "contains no rules"),
             ("rules: [{match: '('}]\n", "new.yaml:1"),
             ("rules:\n<<<<<<< mine\n=======\n", "new.yaml:2:1: a conflict is not resolved: <<<<<<< mine"),
         ],

@@ -122,7 +122,7 @@ def test_what_is_stored_says_the_same_but_for_the_literals(tmp_path: Path, monke
         ("basic_auth: {user: 'a:b', password: s3cret}", "basic_auth.user", "holds a character"),
         ("headers: {authorization: s3cret}, basic_auth: {user: a, password: s3cret}", "basic_auth", "keep one"),
         ("ca_file: nothing.pem", "ca_file", "nothing.pem cannot be used: no such file"),
-        ("ca_file: sid.txt", "ca_file", "holds no certificate"),
+        ("ca_file: sid.txt", "ca_file", "contains no certificate"),
     ],
 )
 def test_what_is_wrong_is_told_by_file_line_and_key_alone(tmp_path: Path, entry: str, key: str, words: str) -> None:

@@ -375,7 +375,7 @@ async def test_a_question_that_the_end_of_the_run_has_overtaken_does_nothing() -
         assert "come next in this run" in words_of(held)
         await run_ends(held, host)
         await held.press("enter", rounds=2)
-        assert "nothing was put back: meanwhile a run has begun or ended" in words_of(held)
+        assert "not retried: a run started or ended in the meantime" in words_of(held)
         assert not held.journal.sent
 
 
@@ -390,7 +390,7 @@ async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> 
         await held.settle(3)
         assert held.app.hosting.phase is EnginePhase.ended
         assert not host.started.is_set()
-        assert "no run starts; the next one takes it up" in words_of(held)
+        assert "requeued for the next run" in words_of(held)
 
 
 async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:

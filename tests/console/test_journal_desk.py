@@ -16,7 +16,7 @@ from tui_crawler.domain.records.failure import NotTakenUp, StorageFailure
 
 BOTH = Intent((PauseOrigins((WWW,)), RefetchRobots((WWW,))), "both", (ResumeOrigins((WWW,)),))
 FULL = "the disk is full"
-LATER = f"the next run carries it out; now it cannot be: {FULL}"
+LATER = f"the next run applies it; not now: {FULL}"
 
 
 class Written(FakeJournal):

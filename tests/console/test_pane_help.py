@@ -107,7 +107,7 @@ async def test_f1_says_why_a_key_does_nothing_and_names_the_operators_keys() -> 
     async with stage((120, 60), keymap={"origin.stop": "X"}) as held:
         await held.press("f1", rounds=0)
         assert "you have not raised it" in held.text()
-        assert re.search(r"X\s+Finish the origin", held.text())
+        assert re.search(r"X\s+Stop the origin", held.text())
 
 
 async def test_enter_on_a_grey_entry_of_the_help_sheet_says_why() -> None:
@@ -204,7 +204,7 @@ async def test_the_legend_is_whole_and_headings_stand_at_the_left() -> None:
         heading = next(at for at, line in enumerate(lines) if line.strip() == "Looking")
         assert lines[heading].index("Looking") == 2
         assert not lines[heading - 1].strip()
-        assert any(line.startswith("  x       stop            Finish the origin") for line in lines)
+        assert any(line.startswith("  x       stop            Stop the origin") for line in lines)
 
 
 async def test_the_first_line_is_laid_out_beside_the_scroll_bar_like_all_others(

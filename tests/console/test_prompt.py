@@ -198,7 +198,7 @@ async def test_f1_during_a_filter_speaks_of_the_row_under_the_cursor() -> None:
         await held.type("/")
         await held.press("f1", rounds=0)
         assert f"{pane_name(screen.query_one('#todo'))} · Origin" in held.text()
-        assert "Give the marked URLs" in held.text()
+        assert "Retry the marked URLs" in held.text()
         assert "no URL is selected" not in held.text()
 
 

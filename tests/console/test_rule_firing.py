@@ -97,7 +97,7 @@ def test_query_policies_of_one_place_are_told_apart_by_what_they_refused() -> No
         'y where path begins with "/b"': (3, 1),
     }
     line = text_of(rule_hits_line(said['x where path begins with "/a"'], NONE, UTC, query=True))
-    assert "told by samples from 1 other of its place" in line
+    assert "estimated from samples with 1 other of its place" in line
 
 
 def test_of_query_policies_of_one_place_nothing_is_said_while_one_refusal_stays_in_doubt() -> None:
@@ -106,7 +106,7 @@ def test_of_query_policies_of_one_place_nothing_is_said_while_one_refusal_stays_
     first, second = by_words(twins, RefusalCounts(rows, 10, 10)).values()
     assert first.count == 5
     assert second is None
-    assert "at one place with others" in text_of(rule_hits_line(None, NONE, UTC, query=True))
+    assert "several entries have this place" in text_of(rule_hits_line(None, NONE, UTC, query=True))
 
 
 def test_a_query_policy_is_known_although_its_line_has_moved() -> None:
@@ -182,7 +182,7 @@ def test_the_line_of_an_entry_says_what_is_known_and_what_is_not() -> None:
     )
     once = RuleHits(1, NOW, f"{API}/x", 12, 12)
     assert text_of(rule_hits_line(once, NONE, UTC, query=False)) == (
-        f"fired 1 time, last 2026-01-05 10:41:07 by ruleset 12: {API}/x"
+        f"1 hit, last 2026-01-05 10:41:07 by ruleset 12: {API}/x"
     )
     assert "40 URLs without an entry" in text_of(rule_hits_line(once, refusal_counts(), UTC, query=True))
     links = RuleHits(links=True, links_in_all=3, sample_url=f"{API}/y")
@@ -204,7 +204,7 @@ async def test_the_view_marks_entries_that_never_fired() -> None:
         assert said["✎  - {host: private.example.org, reason: mail of 5 January, who: mara}"] == "212"
         assert said["rules:"] == ""
         assert "hits in 106 000 attempts, 10:41:07 · c counts again" in held.text()
-        assert "fired 1 204 times, last 2026-01-05 10:41:07 by rulesets 11–13" in held.text()
+        assert "1 204 hits, last 2026-01-05 10:41:07 by rulesets 11–13" in held.text()
 
 
 async def test_it_is_counted_once_and_again_when_asked() -> None:
@@ -273,7 +273,7 @@ async def test_the_draft_shows_what_the_entry_under_the_cursor_has_refused() -> 
     async with rules_stage("E") as held:
         await counted(held)
         info = held.app.screen.query_one("#rules-info", Lines)
-        assert "fired 1 204 times" in info.text
+        assert "1 204 hits" in info.text
         await write(held, "match: /mine/, skip: true")
         await counted(held)
         editor(held).query_one(TextArea).move_cursor((10, 0))

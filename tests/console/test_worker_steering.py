@@ -71,8 +71,8 @@ def test_before_one_leaves_it_is_told_who_goes_on() -> None:
     )
     idle = replace(W1, in_flight=0)
     assert text_of(DRAIN_WORKERS, idle, idle, second).startswith("No request is in flight. ")
-    assert "No other worker goes on: the crawl ends with it." in text_of(DRAIN_WORKERS, W1, W1, LEAVING)
-    assert "No other worker goes on" in text_of(STOP_WORKERS, LEAVING, LEAVING)
+    assert "No other worker is running: the crawl ends with it." in text_of(DRAIN_WORKERS, W1, W1, LEAVING)
+    assert "No other worker is running" in text_of(STOP_WORKERS, LEAVING, LEAVING)
     assert leave(DRAIN_WORKERS, (LEAVING,), workers()) is None
 
 
@@ -216,7 +216,7 @@ async def test_who_crawls_alone_takes_no_orders_and_nothing_can_be_moved() -> No
         held.reports.at_work = (ALONE,)
         await held.press("8", rounds=2)
         await held.press("p", rounds=0)
-        assert "it crawls alone and takes no orders" in held.text()
+        assert "it is the only worker" in held.text()
         held.table("#held").focus()
         await held.press("@", rounds=0)
         assert "no other worker is at work" in held.text()

@@ -443,7 +443,7 @@ class TestUnknown:
         standing = UrlStanding(SCHEDULE, attempts=(attempt(ExitCode.file_ingested, kind="robots"),))
         said = ask(f"{ORIGIN}/robots.txt", standing)
         assert said.answer is Answer.not_queued
-        assert "asked for as robots: file_ingested" in said.sentence
+        assert "requested as robots: file_ingested" in said.sentence
 
     def test_a_page_of_another_job_is_told(self) -> None:
         said = ask(standing=UrlStanding(SCHEDULE, other_jobs=("news",)))

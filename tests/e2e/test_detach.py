@@ -59,7 +59,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
             terminal.press("Q")
             assert terminal.read_to_end() == 0
             words = terminal.text()
-        assert "goes on by itself" in words
+        assert "continues as process" in words
         assert f"tui-crawler --db {database}" in words.replace("\n", "")
         pid = detached_pid(words)
         try:
