@@ -26,8 +26,9 @@ from tui_crawler.console.origin.rows import head_line, robots_lines, text_line, 
 from tui_crawler.console.overview.rows import OVERVIEW, OriginLine
 from tui_crawler.console.overview.summary import summary_lines, trap_lines, why_line
 from tui_crawler.console.panes.footer import footer_line
-from tui_crawler.console.panes.header import HeaderState, header_lines
+from tui_crawler.console.panes.header import HeaderState, header_line
 from tui_crawler.console.panes.line import Line
+from tui_crawler.console.panes.tabs import Tab, tab_line
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.console.rules import impact_lines as rule_impact
 from tui_crawler.console.rules import rows as rule_rows
@@ -230,5 +231,5 @@ def every_line(payload: str) -> Iterator[Line]:
     yield footer_line((payload,), (), 80)[0]
     engine = EngineStanding(StateGlyph("✗", "engine failed", "error"), payload)
     state = HeaderState(payload, engine.mark, run, now, idle=engine.trouble)
-    for tall in (True, False):
-        yield from header_lines(state, 120, tall=tall)
+    yield header_line(state, 120)
+    yield tab_line([Tab("view.rules", payload, payload, payload)], "view.rules", 120)[0]

@@ -97,7 +97,7 @@ async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
         await held.press("?")
         assert isinstance(held.app.screen, HelpScreen)
         text = held.text()
-        assert "Keys · Overview" in text
+        assert "Keys · Origins" in text
         assert "— nothing of this console to undo" in text
         assert "▶ crawling" in text
         await held.enter("failed pages by", rounds=3)
@@ -123,7 +123,7 @@ async def test_palette_does_actions_and_goes_to_origins() -> None:
         assert "Palette" in held.text()
         await held.enter("api.ex", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
-        assert "Overview › api.example.org" in held.text()
+        assert "Origins › api.example.org" in held.text()
         await held.press("ctrl+p", rounds=0)
         await held.enter("slower")
         await held.decided()

@@ -24,7 +24,7 @@ def test_the_operators_keys_win_and_the_loser_is_named() -> None:
     assert keymap.keys["origin.toggle_pause"] == ""
     assert keymap.own == {"origin.stop"}
     assert keymap.problems == (
-        ("origin.stop", "p is taken from origin.toggle_pause (on Overview), which has no key now"),
+        ("origin.stop", "p is taken from origin.toggle_pause (on Origins), which has no key now"),
     )
     assert keymap.for_textual()["origin.toggle_pause"] != ""
 
@@ -44,7 +44,7 @@ def test_two_actions_may_change_places() -> None:
 
 def test_the_same_key_twice_is_told_and_the_first_has_it() -> None:
     keymap = read_keymap({"origin.stop": "V", "origin.add": "V,a"})
-    assert keymap.problems == (("origin.stop", "V is given to origin.add too (on Overview); origin.stop has it"),)
+    assert keymap.problems == (("origin.stop", "V is given to origin.add too (on Origins); origin.stop has it"),)
     assert "origin.add" not in keymap.keys  # it has a, as before
     everywhere = read_keymap({"view.freeze": "U", "theme.next": "U"})
     assert "(everywhere)" in everywhere.problems[0][1]

@@ -215,7 +215,7 @@ async def test_search_counts_hits_goes_from_one_to_the_next_and_esc_takes_it_bac
         assert "hits" not in held.text()
         assert held.app.console_screen is held.app.screen
         await held.press("escape", rounds=0)
-        assert held.app.screen.WHERE.value == "Overview"
+        assert held.app.screen.WHERE.value == "Origins"
 
 
 async def test_it_is_narrowed_to_the_origin_of_the_entry_and_widened_again() -> None:

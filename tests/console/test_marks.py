@@ -86,7 +86,7 @@ async def test_escape_takes_marks_off_before_it_leaves_a_screen() -> None:
         assert held.app.screen.WHERE.value == "URLs"
         assert "marked" not in titles(held)
         await held.press("escape", rounds=1)
-        assert held.app.screen.WHERE.value == "Overview"
+        assert held.app.screen.WHERE.value == "Origins"
 
 
 async def test_marks_that_a_filter_drops_are_forgotten_everywhere() -> None:

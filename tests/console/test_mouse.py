@@ -60,7 +60,7 @@ async def test_a_place_in_the_footer_is_gone_back_to() -> None:
         assert isinstance(held.app.screen, UrlScreen), "one is there already"
         await click_on(held, "api.example.org", 3)
         assert isinstance(held.app.screen, OriginScreen)
-        await click_on(held, "Overview")
+        await click_on(held, "Origins")
         assert isinstance(held.app.screen, OverviewScreen)
 
 

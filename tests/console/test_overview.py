@@ -11,7 +11,6 @@ from tests.console.support import FakeHost, FakeReports, Stage, stage
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.screen import OriginStrip
 from tui_crawler.console.overview.summary import no_origin_lines
-from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.domain.records.command import (
@@ -49,7 +48,7 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
             "10.0sR",
         ):
             assert words in text
-        held.sees("run 7", "00:42:1", "fail 15    pending 1.2M")
+        held.sees("run 7", "00:42:1", "2 Failures 15", "pending 1.2M")
 
 
 async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> None:
@@ -370,7 +369,12 @@ async def test_a_dialog_over_it_is_no_reason_for_another_order() -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 async def test_the_sign_of_a_trap_takes_nothing_from_the_host_and_is_in_the_legend(size: tuple[int, int]) -> None:
     async with stage(size) as held:
-        line = next(line for line in held.text().splitlines()[2:] if "www.example.com" in line)
+        await held.press("end", rounds=0)  # at 80 columns it is below the others
+        line = next(
+            line
+            for line in reversed(held.text().splitlines()[: held.table("#origins").region.bottom])
+            if "www.example.com" in line
+        )
         assert "⚠" in line[: line.index("www.example.com")]
         await held.press("?")
         await held.type("trap")
@@ -542,7 +546,7 @@ async def test_the_strip_takes_the_line_that_it_needs(size: tuple[int, int], num
         await held.settle(2, move_ms=1_100)
         screen = held.app.screen
         strip, shown = screen.query_one(OriginStrip), held.table("#origins")
-        below = strip.region.bottom if strip.display else screen.query_one(HeaderBar).region.bottom
+        below = strip.region.bottom if strip.display else screen.query_one("#views").region.bottom
         assert strip.display is (number >= 150 and size[0] > 80)
         assert strip.size.height == len(strip.lines) == 1 or not strip.display
         assert shown.region.y == below

@@ -21,6 +21,7 @@ from tests.console.support import stage
 from tui_crawler import wiring
 from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading.poll_loop import PollTimer
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -51,10 +52,10 @@ def test_frames_may_follow_one_another_sooner_unless_the_environment_says_otherw
 
 
 @pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=str)
-async def test_header_and_footer_stand_in_the_first_frame(
+async def test_header_tabs_and_footer_stand_in_the_first_frame(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    painted: dict[type[Bar], list[str]] = {HeaderBar: [], FooterBar: []}
+    painted: dict[type[Bar], list[str]] = {HeaderBar: [], TabBar: [], FooterBar: []}
     paint = Bar.render_lines
 
     def note(self: Bar, crop: Region) -> list[Strip]:
@@ -65,7 +66,8 @@ async def test_header_and_footer_stand_in_the_first_frame(
     monkeypatch.setattr(Bar, "render_lines", note)
     async with stage(size):
         assert painted[HeaderBar][0].strip()
-        assert painted[FooterBar][0].split()[0] == "Overview"
+        assert painted[TabBar][0].startswith("▸1 Orig")
+        assert painted[FooterBar][0].split()[0] == "Origins"
 
 
 async def test_a_reading_paints_the_rows_that_changed_and_no_pane_whole(monkeypatch: pytest.MonkeyPatch) -> None:

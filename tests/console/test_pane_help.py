@@ -91,7 +91,7 @@ async def test_f1_explains_the_pane_with_the_focus() -> None:
     async with stage((120, 40)) as held:
         await held.press("tab", "tab", "f1", rounds=0)
         text = held.text()
-        assert "Events · Overview" in text
+        assert "Events · Origins" in text
         assert "Every attempt of the crawl as it ends" in text
         assert "LAST EXIT" not in held.app.screen.query_one("#pane-help").text  # type: ignore[attr-defined]
         assert "enter         opens the URL" in text
@@ -100,7 +100,7 @@ async def test_f1_explains_the_pane_with_the_focus() -> None:
         await held.press("shift+tab", "f1", rounds=0)
         assert "The origin under the cursor in short" in held.text()
         await held.press("?", rounds=0)
-        assert "Keys · Overview" in held.text()
+        assert "Keys · Origins" in held.text()
 
 
 async def test_f1_says_why_a_key_does_nothing_and_names_the_operators_keys() -> None:
@@ -114,7 +114,7 @@ async def test_enter_on_a_grey_entry_of_the_help_sheet_says_why() -> None:
     async with stage((120, 40)) as held:
         await held.press("?", rounds=0)
         await held.enter("journal.undo", rounds=0)
-        assert "Keys · Overview" in held.text()
+        assert "Keys · Origins" in held.text()
         assert held.told == f"undo: {NOTHING_TO_UNDO}"
 
 

@@ -84,7 +84,7 @@ async def test_o_alone_is_an_origin_on_every_screen_though_other_words_begin_so(
             await held.type(":o")
             assert "overview" in held.text(), "what it begins is offered"
             await held.enter(f" {API.removeprefix('https://')}")
-            assert held.on_top.crumbs() == ("Overview", API.removeprefix("https://"))
+            assert held.on_top.crumbs() == ("Origins", API.removeprefix("https://"))
 
 
 async def test_options_of_the_command_line_are_told_as_such_and_do_nothing_here() -> None:
@@ -118,14 +118,14 @@ async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_s
 async def test_an_origin_after_the_word_of_the_overview_opens_it_and_an_unknown_one_is_told() -> None:
     async with stage() as held:
         await held.enter(":ov api.ex")
-        assert held.on_top.crumbs() == ("Overview", "api.example.org")
+        assert held.on_top.crumbs() == ("Origins", "api.example.org")
         await held.enter(":ov 127", rounds=0)
         assert held.told == "overview: there is no origin 127"
         await held.enter(":origin https", rounds=0)
         assert " or " in held.told
         await held.enter(":logs api", rounds=0)
         assert held.told.startswith("logs takes nothing after it")
-        assert held.on_top.crumbs() == ("Overview", "api.example.org")
+        assert held.on_top.crumbs() == ("Origins", "api.example.org")
 
 
 async def test_the_beginning_of_an_origin_does_and_what_begins_nothing_pauses_nothing() -> None:
@@ -169,7 +169,7 @@ async def test_nothing_of_the_prompt_is_left_when_something_else_takes_the_focus
         assert held.focused == "events"
         await held.type(":pau")
         await held.press("f1", rounds=0)
-        assert "Events · Overview" in held.text()
+        assert "Events · Origins" in held.text()
         await held.press("escape", rounds=0)
         assert not entry(held).display
 
@@ -297,10 +297,10 @@ async def test_a_filter_opened_again_is_replaced_by_what_is_typed() -> None:
 @pytest.mark.parametrize(
     ("typed", "crumbs"),
     [
-        ("origin www.ex", ("Overview", "www.example.com")),
-        ("tree api", ("Overview", "api.example.org", "Site tree")),
-        ("robots api", ("Overview", "api.example.org", "robots.txt")),
-        ("url api.example.org/v2/items?page=18", ("Overview", "api.example.org/v2/items?page=18")),
+        ("origin www.ex", ("Origins", "www.example.com")),
+        ("tree api", ("Origins", "api.example.org", "Site tree")),
+        ("robots api", ("Origins", "api.example.org", "robots.txt")),
+        ("url api.example.org/v2/items?page=18", ("Origins", "api.example.org/v2/items?page=18")),
         ("fail timeout", ("Failures",)),
         ("goto 10:41", ("Logs",)),
     ],
@@ -324,7 +324,7 @@ async def test_what_is_no_exit_code_is_told_with_the_nearest_one(typed: str, wor
     async with stage((120, 30)) as held:
         await held.enter(f":fail {typed}")
         assert held.told == words
-        assert held.on_top.crumbs() == ("Overview",)
+        assert held.on_top.crumbs() == ("Origins",)
 
 
 async def test_a_ghost_shows_the_likeliest_completion_and_right_takes_it() -> None:

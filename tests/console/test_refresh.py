@@ -21,7 +21,7 @@ from tui_crawler.console.origin.queries import contract_of, history_of, todo_of
 from tui_crawler.console.ports import Reports
 from tui_crawler.console.reading.ask import WINDOW, Ask, ReadingRequest, asks
 from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
-from tui_crawler.console.reading.refresh import EVENTS, ORIGINS, TOTALS, Snapshot, SnapshotReader
+from tui_crawler.console.reading.refresh import EVENTS, JOBS, ORIGINS, TOTALS, WORKERS, Snapshot, SnapshotReader
 from tui_crawler.console.urls.queries import MOST_LINKS, detail_of
 from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.domain.records.failure import BadKeptConfig, ReadingStopped, StorageFailure
@@ -75,6 +75,7 @@ def test_changed_origins_are_read_on_every_view_for_its_header_at_the_rate_of_co
     one, reports, clock = reader()
     elsewhere = OF_API
     assert len(changed(read(one, elsewhere))) == 11
+    read(one, elsewhere)  # jobs and workers, for the tabs
     reports.asked.clear()
     reports.commit(replace(reports.rows[WWW], done=1))
     clock.move(100)
@@ -130,8 +131,9 @@ def test_an_engine_that_begins_is_seen_with_its_commit() -> None:
 def test_nothing_is_read_while_nothing_is_committed() -> None:
     one, reports, clock = reader()
     read(one, OVERVIEW)
+    assert {JOBS, WORKERS} <= read(one, OVERVIEW).parts.keys(), "for the tabs, after the first picture"
     reports.asked.clear()
-    for _ in range(30):
+    for _ in range(60):
         clock.move(100)
         assert one.read(OVERVIEW) is None
     assert reports.asked == []
@@ -196,7 +198,7 @@ def test_parts_of_screens_are_read_at_their_rate_and_forgotten_when_nobody_wants
     assert again.parts[b] is not shot.parts[b], "it changes by time"
     reports.commit(replace(reports.rows[WWW], done=1))
     clock.move(1_000)
-    assert read(one, ReadingRequest((a,))).parts.keys() == {ORIGINS, TOTALS, a}
+    assert read(one, ReadingRequest((a,))).parts.keys() == {ORIGINS, TOTALS, JOBS, WORKERS, a}
 
 
 def test_another_window_is_read_at_once() -> None:

@@ -160,8 +160,8 @@ async def test_from_a_list_of_urls_the_selected_one_is_judged() -> None:
 
 async def test_the_way_there_is_told() -> None:
     ways: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-        ((), ("Overview", "api.example.org", "robots.txt")),
-        (("enter",), ("Overview", "api.example.org", "robots.txt")),
+        ((), ("Origins", "api.example.org", "robots.txt")),
+        (("enter",), ("Origins", "api.example.org", "robots.txt")),
         (("3",), ("URLs", "api.example.org", "robots.txt")),
         (("3", "enter"), ("URLs", "api.example.org/v2/items?page=3", "robots.txt")),
         (("3", "i", "enter"), ("URLs", "why", f"{API}/v2/items?page=3", "robots.txt")),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import Stage, stage
-from tui_crawler.console.panes.header import HeaderState, header_lines
+from tui_crawler.console.panes.header import HeaderState, header_line
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.reading.poll_loop import ReadFailed
 from tui_crawler.text.cells import cell_text
@@ -88,8 +88,9 @@ async def test_a_reading_that_fails_is_told_once_and_holds_no_pace_against_the_s
 def test_the_header_says_it_before_it_drops_what_matters_less() -> None:
     def header(hz: int, width: int) -> str:
         state = HeaderState("my-index", state_mark("crawling"), hz=hz)
-        lines = header_lines(state, width, tall=width > 80)
-        return "\n".join(cell_text(line.left) + cell_text(line.right) for line in lines if isinstance(line, Split))
+        line = header_line(state, width)
+        assert isinstance(line, Split)
+        return cell_text(line.left) + cell_text(line.right)
 
     assert "slowed" not in header(10, 120)
     assert "↻ 5/s slowed" in header(5, 120)

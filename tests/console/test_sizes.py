@@ -70,7 +70,7 @@ async def test_too_small_under_a_dialog_too() -> None:
         await held.press("?")
         await resize(held, 20, 5)
         await resize(held, 120, 40)
-        assert "Keys · Overview" in held.text()
+        assert "Keys · Origins" in held.text()
         await held.press("escape")
         assert "api.example.org" in held.text()
 

@@ -17,7 +17,7 @@ from tests.console.fake_queries import SCHEMA, FakeQueries, sample_answer
 from tests.console.sample_crawl import API, NOW
 from tests.console.support import Stage, stage
 from tests.console.test_injection import CASES, FORBIDDEN, WORST, assert_clean
-from tui_crawler.console.panes.bars import FooterBar
+from tui_crawler.console.panes.bars import Bar, FooterBar
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.sql.chart import ResultChart, axes_of, chart_of, drawn
@@ -71,7 +71,7 @@ async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -
         await held.press("escape", rounds=1)
         assert held.app.focused is editor(held)
         await held.press("escape", rounds=1)
-        assert held.app.screen.WHERE.value == "Overview"
+        assert held.app.screen.WHERE.value == "Origins"
 
 
 async def test_the_answer_is_exported_and_copied_as_every_table(
@@ -280,7 +280,7 @@ async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() 
             ("editor.recall", "select 1"),
             ("editor.complete", "select 1"),
         ):
-            held.app.screen.query_one(FooterBar).post_message(FooterBar.Pressed(name))
+            held.app.screen.query_one(FooterBar).post_message(Bar.ActionPressed(name))
             await held.quiet()
             assert editor(held).text == text
 

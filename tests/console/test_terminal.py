@@ -197,9 +197,9 @@ def test_resizing_storms_raise_nothing() -> None:
             fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
             terminal._read(0.05)
         terminal.press("?")
-        terminal.read_until("Keys · Overview")
+        terminal.read_until("Keys · Origins")
         terminal.press("\x1b[27u")  # escape, as a terminal spells it that never leaves its end open
-        terminal.read_until_gone("Keys · Overview")
+        terminal.read_until_gone("Keys · Origins")
         terminal.press("q")
         assert_left_with_an_origin_given_up(terminal)
         assert b"Traceback" not in terminal.raw

@@ -35,7 +35,7 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         text = held.text()
         assert "Politeness · api.example.org · kept 673 of 673 · min gap 2.0s, required 2.0s" in text
         assert "✗" in next(line for line in text.split("\n") if "requests" in line)
-        held.sees("run 42m · follow ●", "log scale", "Overview › Politeness")
+        held.sees("run 42m · follow ●", "log scale", "Origins › Politeness")
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
         await held.press("w", "h", rounds=2)
@@ -44,7 +44,7 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         assert "Politeness · kept 673 of 673" in held.text()
         assert " requests · " in str(lane_here.border_subtitle)
         await held.press("w", rounds=2)
-        assert "Overview › api.example.org › Politeness" in held.text()
+        assert "Origins › api.example.org › Politeness" in held.text()
 
 
 async def test_a_young_run_is_seen_in_a_span_as_short_as_it_is_old() -> None:

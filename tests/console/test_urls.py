@@ -548,9 +548,9 @@ async def test_tabs_by_key_and_by_click() -> None:
             await held.press(key, rounds=1)
             shown = {pane.id for pane in held.app.screen.query(".pane") if pane.region.width}
             assert name in shown
-        bar = held.app.screen.query_one(TabBar)
+        bar = held.app.screen.query_one("#url-tabs", TabBar)
         where = bar.text.index("Headers")
-        await held.pilot.click(TabBar, offset=(where + 1, 0))
+        await held.pilot.click(bar, offset=(where + 1, 0))
         await held.settle(1)
         assert "▸H Headers" in held.text()
 

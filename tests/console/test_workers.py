@@ -120,7 +120,7 @@ async def test_enter_shows_the_origins_it_holds() -> None:
     views = [*reports.rows.values()]
     reports.commit(replace(views[0], worker="w10"), replace(views[1], worker="w2"))
     async with stage((120, 40), reports=reports, keys="8 j enter") as held:
-        assert held.app.screen.WHERE.value == "Overview"
+        assert held.app.screen.WHERE.value == "Origins"
         assert held.table("#origins").row_order == [views[1].origin]
         assert "filter: worker:=w2" in held.text()
         await held.press("minus", rounds=2)

@@ -162,10 +162,10 @@ def assert_only_watched(terminal: Terminal) -> None:
         terminal.press(key)
         terminal.read_until(f"{label}: {WATCHES}")
     terminal.press("?")
-    terminal.read_until("Keys · Overview")
+    terminal.read_until("Keys · Origins")
     terminal.read_until(WATCHES)
     terminal.press("\x1b[27u")
-    terminal.read_until_gone("Keys · Overview")
+    terminal.read_until_gone("Keys · Origins")
 
 
 def test_a_console_that_only_watches_writes_nothing_neither_beside_a_run_nor_alone(tmp_path):

@@ -296,7 +296,7 @@ def test_an_engine_that_raises_is_a_state_and_the_console_is_left_as_ever():
 
 
 VIEWS = {
-    ("1", "Origins · "): {"?": "Keys · Overview", "s": "Order by", "a": "Add seeds", ":": "an action by its word"},
+    ("1", "Origins · "): {"?": "Keys · Origins", "s": "Order by", "a": "Add seeds", ":": "an action by its word"},
     ("2", " Failures "): {"\x10": "Palette"},
     ("3", " URLs "): {"i": "Why is a URL"},
     ("4", " Rules "): {"?": "Keys · Rules"},

@@ -131,7 +131,7 @@ async def drawn(session: ClientSession, address: str, origin: str) -> bytes:
     async with session.ws_connect(f"{address}?width=120&height=40", headers={"Origin": origin}) as page:
         async for message in page:
             seen += message.data if isinstance(message.data, bytes) else json.dumps(message.data).encode()
-            if b"Overview" in seen and b"a.example" in seen and b"pages" in seen:
+            if b"Origins" in seen and b"a.example" in seen and b"pages" in seen:
                 break
     return seen
 

@@ -25,13 +25,14 @@ LARGEST = 2
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A numbered view: its key, its name in the footer, what the help sheet says of going there, and whether its
-    filters and orders are remembered."""
+    """A numbered view: its key, its name in the footer, what the help sheet says of going there, whether its filters
+    and orders are remembered, and its name on a narrow line of tabs."""
 
     key: str
     label: str
     help: str
     layout: bool = True
+    narrow: str = ""
 
 
 class Where(Enum):
@@ -39,9 +40,9 @@ class Where(Enum):
     its key, its word and its action from its row. The way to each screen is in `routes.py`."""
 
     overview = (
-        "Overview",
+        "Origins",
         "All origins of the crawl, the selected one in short, and every attempt as it ends.",
-        View("1", "overview", "All origins, events and totals", layout=False),
+        View("1", "origins", "All origins, events and totals", layout=False, narrow="Orig"),
     )
     origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
     tree = (
@@ -51,7 +52,7 @@ class Where(Enum):
     failures = (
         "Failures",
         "Pages that failed, in groups; the pages of the group under the cursor are listed next to them.",
-        View("2", "failures", "Failed pages by exit code"),
+        View("2", "failures", "Failed pages by exit code", narrow="Fail"),
     )
     url = "URL", "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt."
     urls = (
@@ -87,7 +88,7 @@ class Where(Enum):
     workers = (
         "Workers",
         "The workers of this crawl: machine, load and state of each.",
-        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat"),
+        View("8", "workers", "Workers: state, origins, pace, heartbeat", narrow="Work"),
     )
     robots = (
         "robots.txt",

@@ -25,11 +25,12 @@ from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, ho
 from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.overview.screen import OverviewScreen
-from tui_crawler.console.panes.bars import FooterBar, HeaderBar
+from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
 from tui_crawler.console.panes.header import counted_now
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, add_trouble
 from tui_crawler.console.panes.notices import NoticeBox
+from tui_crawler.console.panes.tabs import TabBar, view_tabs
 from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
 from tui_crawler.console.reading.refresh import Lock, lock_words
@@ -502,6 +503,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             stale_ms=self.poll_timer.look_at_age(self.live_state.age_ms()),
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+        current = self.navigation.view_of(screen)
+        screen.query_one("#views", TabBar).tell(
+            view_tabs(state, current, self.appearance.key_names.first), current.goes_there
+        )
         for pane in screen.query(Lines) if not screen.frozen else ():
             pane.count(counted_now(state))
 
@@ -532,7 +537,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if self.console_screen is not None:
             self.show_header(self.console_screen)
 
-    def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
+    def on_bar_action_pressed(self, event: Bar.ActionPressed) -> None:
         self.do(event.action_id)
 
     def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:

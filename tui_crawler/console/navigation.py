@@ -51,6 +51,12 @@ class Navigation(Handles):
         if self._screens.console_screen is screen:
             self.trail = self.trail.went(screen.place)
 
+    def view_of(self, screen: ConsoleScreen) -> Where:
+        """Return the numbered view that a screen is, or lies over."""
+        below = [one.WHERE for one in self._screens.screen_stack if isinstance(one, ConsoleScreen)]
+        places = (screen.WHERE, *reversed(below))
+        return next((where for where in places if where.view is not None), Where.overview)
+
     def screen_at(self, place: ScreenPlace) -> ConsoleScreen | None:
         """The screen of a place: of a numbered view always the same, which keeps its widgets while it is hidden (and
         neither reads nor paints then); else a new one. None: what it needs is not there."""

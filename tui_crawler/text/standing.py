@@ -39,15 +39,15 @@ class Standing(StrEnum):
 _SEVERITY: Mapping[Standing, int] = {one: rank for rank, one in enumerate(Standing)}
 _LEAST_PROBLEM = _SEVERITY[Standing.empty]
 _OF_PHASE: Mapping[str, Standing] = {OriginPhase.waiting: Standing.waiting, OriginPhase.ready: Standing.ready}
-TALLIES: tuple[tuple[Standing, int], ...] = (
-    (Standing.crawling, 3),
-    (Standing.waiting, 20),
-    (Standing.paused, 21),
-    (Standing.failing, 2),
-    (Standing.gave_up, 2),
-    (Standing.finished, 22),
+TALLIES = (
+    Standing.crawling,
+    Standing.waiting,
+    Standing.paused,
+    Standing.failing,
+    Standing.gave_up,
+    Standing.finished,
 )
-"""What the header counts, and how soon it goes where there is no room, the greatest first."""
+"""By what origins are counted, in the order in which the counts are shown."""
 
 _COUNTED_AS: Mapping[Standing, Standing] = {
     Standing.ready: Standing.waiting,
@@ -104,6 +104,6 @@ def severity(origin: OriginView) -> int:
 
 
 def counted_as(origin: OriginView) -> Standing:
-    """Under which of `TALLIES` the header counts an origin."""
+    """Return under which of `TALLIES` an origin is counted."""
     found = standing_of(origin)
     return _COUNTED_AS.get(found, found)

@@ -58,7 +58,8 @@ def targets_of(screen: ConsoleScreen, key_names: KeyNames) -> list[Target]:
         short = pane_name(pane)
         way, region = _place(screen, pane)
         panes.append(Target(letter, (short if names[short] == 1 else pane_name(pane, whole=True)) + way, pane, region))
-    tabs = [(action_id, "", region) for bar in screen.query(TabBar) for action_id, region in bar.places()]
+    bars = screen.query(TabBar).exclude("#views")  # those show their keys anyway, and are in the box
+    tabs = [(action_id, "", region) for bar in bars for action_id, region in bar.places()]
     views = [(where.goes_there, view.label, None) for where, view in VIEWS.items()]
     keyed = [
         Target(key, name, action_id, region)

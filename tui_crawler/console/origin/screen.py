@@ -207,7 +207,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         return Situation(Where.origin, origins=origins, urls=urls, failed=failed, failures=failures)
 
     def crumbs(self) -> tuple[str, ...]:
-        return ("Overview", host_of(self._origin))
+        return (Where.overview.value, host_of(self._origin))
 
     def _url(self) -> str:
         if self.focused is self._todo:

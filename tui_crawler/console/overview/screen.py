@@ -25,9 +25,9 @@ from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.ask import RARE_MS, Ask
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS
+from tui_crawler.console.reading.refresh import EVENTS, ORIGINS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -36,9 +36,9 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
-from tui_crawler.text.glyphs import ASCENDING, DESCENDING
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING, state_mark
 from tui_crawler.text.safe_text import safe
-from tui_crawler.text.standing import severity, standing
+from tui_crawler.text.standing import TALLIES, severity, standing
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
@@ -108,8 +108,8 @@ class OverviewScreen(LiveFilterScreen):
 
     WHERE = Where.overview
     HERE = frozenset({"origin.move"})
-    CRUMBS = ("Overview",)
-    LIVE = (ORIGINS, EVENTS, JOB_NAMES)
+    CRUMBS = (Where.overview.value,)
+    LIVE = (ORIGINS, EVENTS)
     BADGE = "#origins"
     MARKS = "#origins"
 
@@ -129,8 +129,7 @@ class OverviewScreen(LiveFilterScreen):
         self._suspicions = PaneReading(suspicions, self._list.suspect)
         self._card = PaneReading(lambda: self._of_selected(summary_of))
         self._next = PaneReading(lambda: self._of_selected(next_page_of))
-        crew = PaneReading(lambda: WORKERS.every(RARE_MS) if self.has_read else None)
-        self.reads = (self._actions, self._suspicions, self._card, self._next, crew)
+        self.reads = (self._actions, self._suspicions, self._card, self._next)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -271,7 +270,9 @@ class OverviewScreen(LiveFilterScreen):
             parts += [f"filter: {wanted.needle}", *filter(None, (read_origin_needle(wanted.needle).problem,))]
         if wanted.problems:
             parts.append("problems only")
-        title(self._table, " · ".join(parts))
+        tally = self.console.live_state.tally
+        parts.append("  ".join(f"{state_mark(one).glyph} {count(tally[one])}" for one in TALLIES if tally[one]))
+        title(self._table, " · ".join(filter(None, parts)))
 
     def _show_sort(self) -> None:
         self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)

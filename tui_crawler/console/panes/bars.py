@@ -12,14 +12,23 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tui_crawler.console.panes.footer import Zone, footer_line
-from tui_crawler.console.panes.header import HeaderState, header_lines
+from tui_crawler.console.panes.header import HeaderState, header_line
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.text.cells import Styled
 
 
 class Bar(Lines, can_focus=False):
-    """Lines that depend on the size. The first picture is painted before an event tells the size, and shows them."""
+    """Lines that depend on the size. The first picture is painted before an event tells the size, and shows them. A
+    click on one of the `zones` of its line does the action of that zone."""
+
+    @dataclass
+    class ActionPressed(Message):
+        """The zone of an action was clicked."""
+
+        action_id: str
+
+    zones: tuple[Zone, ...] = ()
 
     @abstractmethod
     def lines_for(self, size: Size) -> Sequence[Line]:
@@ -39,9 +48,20 @@ class Bar(Lines, can_focus=False):
         if self.size.width:
             self.show(self.lines_for(self.size))
 
+    def press(self, zone: Zone) -> None:
+        """Do what a click on a zone does."""
+        self.post_message(self.ActionPressed(zone.action_id))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for zone in self.zones:
+            if offset is not None and zone.start <= offset.x < zone.end:
+                event.stop()
+                self.press(zone)
+
 
 class HeaderBar(Bar, can_focus=False):
-    """The first lines of the screen."""
+    """The first line of the screen."""
 
     def __init__(self) -> None:
         super().__init__(id="header")
@@ -53,18 +73,12 @@ class HeaderBar(Bar, can_focus=False):
         self.lay_out()
 
     def lines_for(self, size: Size) -> Sequence[Line]:
-        return () if self._state is None else header_lines(self._state, size.width, tall=size.height > 1)
+        return () if self._state is None else (header_line(self._state, size.width),)
 
 
 class FooterBar(Bar, can_focus=False):
     """The last line of the screen: where one is, and the keys that matter here. A click does what the key does, or goes
     back to a place above."""
-
-    @dataclass
-    class Pressed(Message):
-        """A key was clicked."""
-
-        action_id: str
 
     @dataclass
     class CrumbPressed(Message):
@@ -76,7 +90,6 @@ class FooterBar(Bar, can_focus=False):
         super().__init__(id="footer")
         self._crumbs: Sequence[str] = ()
         self._keys: Sequence[tuple[str, str, str]] = ()
-        self._zones: tuple[Zone, ...] = ()
 
     def tell(self, crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]]) -> None:
         """Show `crumbs` (raw text) and `keys`: action id, key and label; nothing is laid out when they are the same."""
@@ -86,15 +99,14 @@ class FooterBar(Bar, can_focus=False):
 
     def lines_for(self, size: Size) -> Sequence[Line]:
         """What fits, and where the keys are that can be clicked."""
-        line, self._zones = footer_line(self._crumbs, self._keys, size.width)
+        line, self.zones = footer_line(self._crumbs, self._keys, size.width)
         return (line,)
 
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        for zone in self._zones:
-            if offset is not None and zone.start <= offset.x < zone.end:
-                event.stop()
-                self.post_message(self.Pressed(zone.action_id) if zone.action_id else self.CrumbPressed(zone.depth))
+    def press(self, zone: Zone) -> None:
+        if zone.action_id:
+            super().press(zone)
+        else:
+            self.post_message(self.CrumbPressed(zone.depth))
 
 
 class TooSmall(Lines, can_focus=False):

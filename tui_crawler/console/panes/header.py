@@ -1,12 +1,11 @@
-"""The two lines at the top of every screen: what runs, how fast, how well, and why nothing moves. Pure.
+"""The first line of every screen: which crawl, who runs it, how fast, how long it takes, why nothing moves. Pure.
 
-Nothing moves sideways while the numbers change: a field has as many cells as its values take, none goes because it is
-zero, and which of them there is room for depends on the width of the screen and on how many origins there are.
+Nothing moves sideways while the numbers change: a field has as many cells as its values take, and which of them there
+is room for depends on the width of the screen alone.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -14,18 +13,16 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tui_crawler.console.panes.line import Line, Split
-from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.history.idle_reason import worked_ms
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode, Group
 from tui_crawler.domain.records.status_words import UNVERIFIED
 from tui_crawler.text.cells import Styled
-from tui_crawler.text.format import ABSENT, compact, count, elapsed, percent, plural, rate, seconds, size, span
-from tui_crawler.text.glyphs import StateGlyph, state_mark
-from tui_crawler.text.safe_text import clip, fit, safe
+from tui_crawler.text.format import compact, count, elapsed, rate, size, span
+from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.text.safe_text import clip, safe
 from tui_crawler.text.sparkline import sparkline
-from tui_crawler.text.standing import TALLIES, Standing
+from tui_crawler.text.standing import Standing
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.view import RunView, TotalsView
@@ -98,21 +95,12 @@ def fit_chips(left: Sequence[Chip], right: Sequence[Chip], width: int) -> Split:
 _LINE, _SHORT_LINE = 24, 12
 _COUNT = 7
 """Cells of a number below a million, with its space between thousands."""
-_NAME, _SHORT_NAME, _SHORTEST_NAME = 32, 16, 12
-"""Cells of the crawl's name at most: where there is room, where there is little, and in a header of one line."""
-_SHARE = 5
+_NAME, _SHORT_NAME = 32, 12
+"""Cells of the crawl's name at most: where there is room, and where there is little."""
+_LABEL = 10
+"""Cells of what an engine does while it crawls."""
 _REFRESH = 12
 _LIMITS = frozenset({Limit.delay, Limit.server, Limit.patience, Limit.slots})
-_SHARES = (
-    ("ok", (Group.ok, Group.unchanged), "ok", 1),
-    ("redirect", (Group.redirect,), "redirect", 12),
-    ("client", (Group.client,), "client", 13),
-    ("server", (Group.server,), "server", 5),
-    ("network", (Group.network,), "network", 6),
-)
-"""What the shares of a run are called: classes of exit codes, not of HTTP status (a 200 that makes no sense is one of
-the server); what they count, their role and how soon they go."""
-_SHORT_LABELS = {"redirect": "redir", "network": "net"}
 UNREAD = "-"
 """What stands for a number as long as nothing was read: the rows below are empty, too."""
 FULL_HZ = 10
@@ -121,12 +109,13 @@ FULL_HZ = 10
 
 @dataclass(frozen=True, slots=True)
 class HeaderState:
-    """Everything the header shows. `engine` says who crawls (`attached`: another process; `broken`: nobody, until
-    somebody sees to it); `idle` why nothing moves (empty while something does).
+    """Everything that the header and the tabs show. `engine` says who crawls (`attached`: another process; `broken`: no
+    process, until a person does something); `idle` why nothing moves (empty while something does).
 
     `worked_ms` is how long the run has been seen to work, which its clock does not go behind: of an engine that was
-    killed only the last sign of life is known. `stale_ms` is how old the picture is, 0 while it is fresh; `hz` and
-    `read_ms` are the refresh.
+    killed only the last sign of life is known. `stale_ms` is how old the picture is, 0 while it is fresh; `hz` is how
+    often it is refreshed. `rules` is the version of the ruleset in force, 0 where jobs have different ones or none was
+    read; `workers` is how many crawl.
     """
 
     name: str
@@ -142,12 +131,13 @@ class HeaderState:
     idle: str = ""
     worked_ms: int = 0
     stale_ms: int = 0
-    hz: int = 10
-    read_ms: int = 0
+    hz: int = FULL_HZ
     readonly: bool = False
     frozen: bool = False
     broken: bool = False
     attached: bool = False
+    rules: int = 0
+    workers: int = 0
 
 
 def counted_now(state: HeaderState) -> Mapping[str, float]:
@@ -163,23 +153,9 @@ def counted_now(state: HeaderState) -> Mapping[str, float]:
     return {**dict.fromkeys(Standing, 0), **tally, **counts, **known}
 
 
-def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
-    """The header in `width` cells: two lines if `tall`, else one with what matters most."""
-    if tall:
-        sides = (_who(state), _pace(state)), (_health(state), _refresh(state, watching=""))
-        return [fit_chips(left, right, width) for left, right in sides]
-    broken, mark = state.broken, state.engine
-    engine = chip(mark.label if broken else mark.glyph, mark.role, 0 if broken else 15)
-    return [fit_chips([engine, *_who(state, _SHORTEST_NAME)], [*_pace(state), *_refresh(state)], width)]
-
-
-def share(totals: TotalsView) -> Mapping[Group, int]:
-    """How many attempts of the run ended in each group of exit codes."""
-    sums = Counter[Group]()
-    for name, number in totals.exit_codes:
-        if (code := ExitCode.__members__.get(name)) is not None:
-            sums[DISPOSITIONS[code].group] += number
-    return sums
+def header_line(state: HeaderState, width: int) -> Line:
+    """Return the header in `width` cells."""
+    return fit_chips([*_who(state), *_pace(state)], [*_warnings(state), *_progress(state)], width)
 
 
 def eta_words(eta: Eta | None) -> str:
@@ -191,91 +167,38 @@ def eta_words(eta: Eta | None) -> str:
     return span(eta.low_ms, eta.high_ms) if eta.high_ms is not None else f"{span(eta.low_ms, eta.low_ms)}+"
 
 
-def _who(state: HeaderState, least: int = _SHORT_NAME) -> list[Chip]:
-    """What tells this crawl from others, which is the last to go (in at least so many cells), and how many origins
-    do what."""
-    chips = [chip("tui-crawler", "accent bold", 50)]
+def _who(state: HeaderState) -> list[Chip]:
+    """Return the name of the crawl, which is the last to go, what its engine does, and the process it runs in."""
+    chips, engine = [], state.engine
     if state.name:
         name = safe(state.name)
-        chips.append(Chip((Styled(clip(name, _NAME), "strong bold", short=clip(name, least)),), 1))
-    if state.run is not None:
-        chips.append(chip(f"run {state.run.run_id}", "muted", 36))
-        chips.append(chip(elapsed(max(worked_ms(state.run, state.now), state.worked_ms)), "muted", 35))
-    most = sum(state.tally.values())
-    digits = COMPACT if most > 999 else len(str(most))
-    for word, priority in TALLIES:
-        number, mark = state.tally.get(word, 0), state_mark(word)
-        role = mark.role if number else "faint"
-        told = compact(number) if state.totals is not None or state.tally else UNREAD
-        chips.append(chip(f"{mark.glyph} {told}", role, priority, width=2 + digits))
-    return chips
-
-
-def _pace(state: HeaderState) -> list[Chip]:
-    totals = state.totals
-    todo, pending = (None, None) if totals is None else (totals.todo, totals.pending)
-    ended = pending and state.eta is not None and state.eta.limit is Limit.none  # what is left is not of this run
-    return [
-        Chip((Styled(rate(state.requests_per_s).rjust(5), "strong"), Styled(" url/s", "muted", short="/s")), 4),
-        Chip((Styled(size(state.bytes_per_s).rjust(6)), Styled("/s", "muted")), 37),
-        pair("failed pages", _failed(state), 30, _COUNT + _SHARE + 3, short="fail"),
-        pair("todo", _number(todo), 57, _COUNT),
-        pair("pending", _number(pending, "strong"), 6, _COUNT),
-        pair("ETA", Styled(eta_words(None if ended else state.eta)), 8, 7),
-    ]
-
-
-def _health(state: HeaderState) -> list[Chip]:
-    """How attempts of the run ended: shares of its turns that made a request, which those of blocked pages did not."""
-    if state.idle:
-        droppable = 0 if state.broken else 10
-        return [*_engine(state, droppable), chip(state.idle, "warning")]
-    line = Styled(sparkline(state.line, _LINE), "active", short=sparkline(state.line, _SHORT_LINE))
-    chips = [*_engine(state, 10), Chip((line,), 20)]
-    sums = {} if state.totals is None else share(state.totals)
-    numbers = [sum(sums.get(group, 0) for group in groups) for _, groups, _, _ in _SHARES]
-    asked = max(state.run.requests if state.run is not None else 0, sum(numbers))
-    for (label, _, role, priority), number in zip(_SHARES, numbers, strict=True):
-        shown = Styled(_share(number, asked), role if number else "faint")
-        chips.append(pair(label, shown, priority, _SHARE, short=_SHORT_LABELS.get(label, "")))
-    chips.append(chip(f"of {plural(asked, 'turn')} with a request", "faint", 54, width=24 + _COUNT))
-    pages = None if state.totals is None else state.totals.blocked
-    blocked = _number(pages, "blocked" if pages else "faint")
-    return [*chips, pair("blocked pages", blocked, 14, _COUNT, short="blocked")]
-
-
-def _engine(state: HeaderState, priority: int) -> list[Chip]:
-    """Who crawls; and right beside it, if there is room, to which process this console is attached."""
-    chips = [chip(state.engine.label, state.engine.role, priority)]
+        chips.append(Chip((Styled(clip(name, _NAME), "strong bold", short=clip(name, _SHORT_NAME)),), 1))
+    chips.append(chip(engine.label, engine.role, width=_LABEL))
     if state.run is not None and state.run.owner and state.attached:
         chips.append(chip(f"to {state.run.owner}", "muted", 25))
     return chips
 
 
-def _number(number: int | None, role: str = "") -> Styled:
-    """A number of the totals; None, before they are read: nothing is said to be zero."""
-    return Styled(UNREAD, role) if number is None else Styled(count(number), role, short=compact(number))
+def _pace(state: HeaderState) -> list[Chip]:
+    """Return how fast it crawls, when it will be done and what limits that; or why nothing moves."""
+    if state.idle:
+        return [chip(state.idle, "warning")]
+    pending, eta = state.totals.pending if state.totals else 0, state.eta
+    ended = pending and eta is not None and eta.limit is Limit.none  # what is left is not of this run
+    limit = f"(limited by {eta.limit.value})" if eta is not None and eta.limit in _LIMITS else ""
+    return [
+        Chip((Styled(rate(state.requests_per_s).rjust(5), "strong"), Styled(" url/s", "muted", short="/s")), 4),
+        Chip((Styled(size(state.bytes_per_s).rjust(6)), Styled("/s", "muted")), 7),
+        pair("ETA", Styled(eta_words(None if ended else eta).rjust(7)), 5),
+        chip(limit, "muted", 8, width=21),
+    ]
 
 
-def _failed(state: HeaderState) -> Styled:
-    """The failed pages, the sum of the column FAIL; their share of all pages only where it is called that of pages:
-    beside it shares are those of turns."""
-    if (totals := state.totals) is None:
-        return _number(None)
-    number = _number(totals.failed, "warning" if totals.failed else "")
-    share = _share(totals.failed, totals.done + totals.failed)
-    return Styled(f"{number.text} ({share})" if share != ABSENT else number.text, number.role, short=number.short)
-
-
-def _share(part: int, whole: int) -> str:
-    return "100%" if part == whole > 0 else percent(part, whole)
-
-
-def _refresh(state: HeaderState, watching: str = "watching") -> list[Chip]:
-    """How fresh the picture is, and whether this console only watches: `watching` where there is little room."""
+def _warnings(state: HeaderState) -> list[Chip]:
+    """Return what a person has to know of this console: read-only, certificates not verified, frozen, stale, slowed."""
     chips: list[Chip] = []
     if state.readonly:
-        chips.append(Chip((Styled("read-only", "paused", short=watching),), 3))
+        chips.append(chip("read-only", "paused", 3))
     if state.run is not None and state.run.warnings:
         chips.append(Chip((Styled(f"⚠ {UNVERIFIED}", "warning bold", short="⚠ unverified"),), 2))
     if state.frozen:
@@ -283,14 +206,26 @@ def _refresh(state: HeaderState, watching: str = "watching") -> list[Chip]:
     if state.stale_ms:
         chips.append(chip(f"⚠ stale {state.stale_ms // 1000} s", "warning bold", width=_REFRESH))
     elif state.hz < FULL_HZ:
-        chips.append(chip(f"↻ {state.hz}/s slowed", "warning", 5, width=_REFRESH))
-    else:
-        took = seconds(state.read_ms) if state.read_ms > 999 else f"{state.read_ms} ms"
-        short = f"{state.hz}/s".ljust(COMPACT)
-        chips.append(Chip((Styled(f"{short} {took:>7}", "faint", short=short),), 55))
-    if state.idle:
-        return chips
-    eta = state.eta if state.eta is not None and state.eta.limit in _LIMITS else None
-    where = host_of(eta.origin) if eta is not None and eta.origin else ""
-    limit = f"by {eta.limit.value}" if eta is not None else ""
-    return [*chips, chip(fit(safe(where), _LINE, "right"), "faint", 56), chip(limit.rjust(11), "muted", 21)]
+        chips.append(chip(f"↻ {state.hz}/s slowed", "warning", 6, width=_REFRESH))
+    return chips
+
+
+def _progress(state: HeaderState) -> list[Chip]:
+    """Return what is left to do, and for how long the run has worked."""
+    totals, chips = state.totals, []
+    if not state.idle:
+        line = Styled(sparkline(state.line, _LINE), "active", short=sparkline(state.line, _SHORT_LINE))
+        chips.append(Chip((line,), 24))
+    chips += [
+        pair("todo", _number(None if totals is None else totals.todo), 20, _COUNT),
+        pair("pending", _number(None if totals is None else totals.pending, "strong"), 9, _COUNT),
+    ]
+    if state.run is not None:
+        chips.append(chip(f"run {state.run.run_id}", "muted", 22))
+        chips.append(chip(elapsed(max(worked_ms(state.run, state.now), state.worked_ms)), "muted", 19))
+    return chips
+
+
+def _number(number: int | None, role: str = "") -> Styled:
+    """A number of the totals; None, before they are read: nothing is said to be zero."""
+    return Styled(UNREAD, role) if number is None else Styled(count(number), role, short=compact(number))

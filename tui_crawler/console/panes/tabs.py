@@ -1,79 +1,119 @@
-"""`TabBar`: the tabs of a screen in one line, each with its key. A click does what the key does."""
+"""`TabBar`: tabs in one line, each with its key: the views of the console, or the tabs of one screen."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-from textual import events
-from textual.geometry import Region
-from textual.message import Message
+from textual.geometry import Region, Size
 
-from tui_crawler.console.panes.line import width_of
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.action import VIEWS, Where
+from tui_crawler.console.panes.bars import Bar
+from tui_crawler.console.panes.footer import Zone
+from tui_crawler.console.panes.header import COMPACT, HeaderState
+from tui_crawler.console.panes.line import Line, width_of
+from tui_crawler.domain.record import dataclass
 from tui_crawler.text.cells import Styled
+from tui_crawler.text.format import compact
+
+_SEPARATOR = " │"
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """One tab: the action that opens it, its key, its name, and what it holds in a word (may be empty)."""
+    """One tab: the action that opens it, its key, its name, and what it holds in a word, in at least `room` cells.
+
+    Where there is little room it has its `short` name; where there is none to spare, a `spare` one is left out.
+    """
 
     action_id: str
     key: str
     name: str
     note: str = ""
+    room: int = 0
+    short: str = ""
+    spare: bool = False
 
 
-class TabBar(Lines, can_focus=False):
-    """The tab that is open has a mark before its name."""
+def view_tabs(state: HeaderState, current: Where, key_of: Callable[[str], str]) -> list[Tab]:
+    """Return the tabs of the numbered views, with what each holds. Workers have one where there are several."""
+    totals = state.totals
+    notes = {
+        Where.overview: ("" if totals is None else compact(sum(state.tally.values())), COMPACT),
+        Where.failures: ("" if totals is None else compact(totals.failed), COMPACT),
+        Where.urls: ("" if totals is None else compact(totals.known), COMPACT),
+        Where.rules: (f"v{state.rules}" if state.rules else "", len("v12")),
+        Where.workers: (str(state.workers), 1),
+    }
+    tabs = [
+        Tab(where.goes_there, key_of(where.goes_there), where.value, *notes.get(where, ("", 0)), view.narrow)
+        for where, view in VIEWS.items()
+        if where is not Where.workers or current is where or state.workers > 1
+    ]  # fmt: skip
+    return [*tabs, Tab("help.keys", key_of("help.keys"), "help", spare=True)]
 
-    @dataclass
-    class Pressed(Message):
-        """A tab was clicked."""
 
-        action_id: str
+def tab_line(tabs: Sequence[Tab], current: str, width: int) -> tuple[Line, tuple[Zone, ...]]:
+    """Return the line of tabs in `width` cells, and where each tab is in it. `current` is the action of the one that is
+    open. The first of these that fits: everything, with separators; without them; without what is spare; with short
+    names; without what the tabs hold; the keys alone, and the name of the one that is open."""
+    needed = [tab for tab in tabs if not tab.spare]
+    for shown, separator, short, notes in (
+        (tabs, _SEPARATOR, False, True),
+        (tabs, "", False, True),
+        (needed, "", False, True),
+        (needed, "", True, True),
+        (needed, "", True, False),
+    ):
+        names = [(tab.short if short else "") or tab.name for tab in shown]
+        cells = [_cells(tab, name, notes, current) for tab, name in zip(shown, names, strict=True)]
+        if sum(map(width_of, cells)) + len(separator) * (len(cells) - 1) <= width:
+            return _joined(shown, cells, separator)
+    cells = [_cells(tab, tab.name if tab.action_id == current else "", True, current) for tab in needed]
+    return _joined(needed, cells, "")
+
+
+def _cells(tab: Tab, name: str, notes: bool, current: str) -> tuple[Styled, ...]:
+    is_open = tab.action_id == current
+    return (
+        Styled("▸" if is_open else " ", "accent"),
+        Styled(f"{tab.key} " if name else tab.key, "accent bold"),
+        Styled(name, "strong bold underline" if is_open else "muted"),
+        Styled(f" {tab.note.ljust(tab.room)}" if name and notes and (tab.note or tab.room) else "", "muted"),
+    )
+
+
+def _joined(tabs: Sequence[Tab], cells: Sequence[tuple[Styled, ...]], gap: str) -> tuple[Line, tuple[Zone, ...]]:
+    parts: list[Styled] = []
+    zones, at = [], 0
+    for tab, pieces in zip(tabs, cells, strict=True):
+        end = at + width_of(pieces)
+        zones.append(Zone(at, end, tab.action_id))
+        parts += [*pieces, Styled(gap, "faint")]
+        at = end + len(gap)
+    return tuple(parts[:-1]), tuple(zones)
+
+
+class TabBar(Bar, can_focus=False):
+    """The tab that is open has a mark before its name. A click on a tab does what its key does."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._tabs: Sequence[Tab] = ()
         self._current = ""
-        self._zones: list[tuple[int, int, str]] = []
 
     def tell(self, tabs: Sequence[Tab], current: str) -> None:
-        """Shows tabs; `current` is the action id of the one that is open."""
-        self._tabs, self._current = tabs, current
-        self._arrange()
+        """Show tabs; `current` is the action id of the one that is open."""
+        before, self._tabs, self._current = (self._tabs, self._current), tuple(tabs), current
+        if before != (self._tabs, current):
+            self.lay_out()
 
-    def on_resize(self, _event: events.Resize) -> None:
-        self._arrange()
-
-    def _arrange(self) -> None:
-        parts: list[Styled] = []
-        self._zones, at = [], 0
-        notes = sum(len(tab.note) + len(tab.name) + 7 for tab in self._tabs) <= self.size.width
-        for tab in self._tabs:
-            is_open = tab.action_id == self._current
-            pieces = [
-                Styled("▸" if is_open else " ", "accent"),
-                Styled(f"{tab.key} ", "accent bold"),
-                Styled(tab.name, "strong bold" if is_open else "muted"),
-                Styled(f" {tab.note}" if tab.note and notes else "", "muted"),
-                Styled("  "),
-            ]
-            width = width_of(tuple(pieces))
-            self._zones.append((at, at + width, tab.action_id))
-            at += width
-            parts += pieces
-        self.show([tuple(parts)])
+    def lines_for(self, size: Size) -> Sequence[Line]:
+        """What fits, and where the tabs are that can be clicked."""
+        line, self.zones = tab_line(self._tabs, self._current, size.width)
+        return (line,)
 
     def places(self) -> list[tuple[str, Region]]:
-        """The action id of each tab, and where it stands on the screen; nothing while the line is not shown."""
+        """Return the action id of each tab, and where it is on the screen; nothing while the line is not shown."""
         x, y = self.content_region.offset
-        zones = self._zones if self.region.area else []
-        return [(action_id, Region(x + start, y, end - start, 1)) for start, end, action_id in zones]
-
-    def on_click(self, event: events.Click) -> None:
-        for start, end, action_id in self._zones:
-            if start <= event.x - self.styles.padding.left < end:
-                event.stop()
-                self.post_message(self.Pressed(action_id))
+        zones = self.zones if self.region.area else ()
+        return [(zone.action_id, Region(x + zone.start, y, zone.end - zone.start, 1)) for zone in zones]

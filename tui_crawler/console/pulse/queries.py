@@ -36,5 +36,6 @@ def pulse_of(of: PulseOf, length: int, end: int) -> Ask[Pulse]:
 def scopes_of(live: LiveState) -> list[str]:
     """All that a pulse may be of, as one types it: the whole crawl, jobs, workers, origins."""
     workers = sorted({view.worker for view in live.origins.values() if view.worker})
-    named = {PulseScope.job: live.jobs, PulseScope.worker: workers, PulseScope.origin: live.origins}
+    jobs = [job.job for job in live.jobs]
+    named = {PulseScope.job: jobs, PulseScope.worker: workers, PulseScope.origin: live.origins}
     return [PulseScope.crawl.name, *(f"{scope.name} {name}" for scope, names in named.items() for name in names)]

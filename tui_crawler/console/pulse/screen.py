@@ -20,7 +20,6 @@ from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
 from tui_crawler.console.pulse.wall import wall_lines, wall_of
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -48,7 +47,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
     WHERE = Where.pulse
     HERE = frozenset({"view.pulse", "origin.add"})
     AUTO_FOCUS = "ChartPane"
-    LIVE = (JOB_NAMES,)
 
     def __init__(self) -> None:
         super().__init__()

@@ -108,9 +108,9 @@ class WorkerReports(Protocol):
 
 
 @asks(RARE_MS)
-def job_names(reports: WorkerReports, _now: int) -> tuple[str, ...]:
-    """Read what jobs are called, so that one can be named anywhere."""
-    return tuple(job.job for job in reports.jobs())
+def jobs(reports: WorkerReports, _now: int) -> tuple[JobView, ...]:
+    """Read the jobs, so that one can be named anywhere, and the rules in force."""
+    return reports.jobs()
 
 
 @asks(SLOW_MS, by_time=True)
@@ -119,7 +119,9 @@ def workers(reports: WorkerReports, _now: int) -> tuple[WorkerView, ...]:
     return reports.workers()
 
 
-TOTALS, COVERAGE, JOB_NAMES, WORKERS = totals(), coverage_statement(), job_names(), workers()
+TOTALS, COVERAGE, JOBS, WORKERS = totals(), coverage_statement(), jobs(), workers()
+_CREW = replace(WORKERS, every_ms=RARE_MS, by_time=False)
+_HEADER_ASKS = TOTALS, COVERAGE, JOBS, WORKERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ class SnapshotReader:
         if others:  # what another screen asked for, or not so often, is read at once
             rates = {ask: ask.every_ms for ask in self._last.wants.asks}
             kept = (ask for ask in wants.asks if ask.every_ms >= rates.get(ask, 0))
-            known = {*kept, ORIGINS, EVENTS, TOTALS, COVERAGE, _RUN, _LOCK}
+            known = {*kept, ORIGINS, EVENTS, *_HEADER_ASKS, _RUN, _LOCK}
             self._last = replace(self._last, parts={ask: one for ask, one in self._last.parts.items() if ask in known})
             self._seen = {ask: at for ask, at in self._seen.items() if ask in known}
         before, seen, reached = self._last, dict(self._seen), dict(self._reached)
@@ -213,7 +215,8 @@ class SnapshotReader:
         """Reads what the header needs, what the screen asks for, and of asks that are equal the first."""
         rests = shot.run is not None and not shot.run.live and not self._first  # not before the first paint
         header = (TOTALS, *((COVERAGE,) if rests else ()), *(one for one in wants.asks if one == ORIGINS))
-        wanted = dict.fromkeys((*header, ORIGINS.every(COUNTER_MS), *wants.asks))
+        tabs = () if self._first else (JOBS, _CREW)  # at the end: a screen may ask more often
+        wanted = dict.fromkeys((*header, ORIGINS.every(COUNTER_MS), *wants.asks, *tabs))
         due = [ask for ask in wanted if self._due(ask, ask.every_ms, now, by_time=ask.by_time)]
         wall, fresh, unreadable = self._clock.wall_ms(), dict[Ask[Any], Any](), shot.unreadable
         for ask in due:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
-from tui_crawler.console.reading.refresh import COVERAGE, EVENTS, JOB_NAMES, ORIGINS, TOTALS, WORKERS
+from tui_crawler.console.reading.refresh import COVERAGE, EVENTS, JOBS, ORIGINS, TOTALS, WORKERS
 from tui_crawler.domain.history.eta import Eta, estimate_run
 from tui_crawler.domain.history.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Lock, Snapshot
     from tui_crawler.console.replay.player import ReplayPlayer
     from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.records.operator_view import JobView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.records.worker import WorkerView
     from tui_crawler.text.glyphs import StateGlyph
@@ -153,8 +154,8 @@ class LiveState:
         self.coverage: Coverage | None = None
         self._worked = (0, 0)  # the run, and how long it has been seen to work
         self.known = False
-        self.jobs: tuple[str, ...] = ()
-        """What jobs are called, as far as that was read."""
+        self.jobs: tuple[JobView, ...] = ()
+        """The jobs, as far as they were read."""
         self.workers: tuple[WorkerView, ...] = ()
         """Who crawls, as far as that was read."""
         self._requests = RateMeter()
@@ -167,11 +168,11 @@ class LiveState:
         self.gave_up: deque[tuple[int, str]] = deque(maxlen=_GIVEN_UP_KEPT)
         """When (monotonic ms) an origin was seen to give up, and which; the newest last."""
         self._read_at = clock.mono_ms()
-        self._read_ms = 0
         self._slow_at = -SLOW_MS
         self.warned = ""
         """The origin that a warning (`OriginView.warning`) came for last."""
-        self._tally: Counter[str] = Counter()
+        self.tally: Counter[str] = Counter()
+        """How many origins there are of each of `TALLIES`."""
         self.unfinished = 0
         """Of how many origins the run is not over."""
         self._flying: Counter[str] = Counter()
@@ -186,7 +187,6 @@ class LiveState:
             return
         if shot.anew:
             self._begin()
-        self._read_ms = shot.took_ms
         coverage = COVERAGE.found_in(shot)
         if not self.known or shot.run != self.run or coverage != self.coverage:
             self._slow_at = -SLOW_MS
@@ -194,7 +194,7 @@ class LiveState:
         self.run, self.totals, self.lock, self.coverage = shot.run, TOTALS.found_in(shot), shot.lock, coverage
         if (events := EVENTS.found_in(shot)) is not None:
             self._events = (*events, *(self._events or ()))[:EVENTS_KEPT]
-        self.jobs = JOB_NAMES.found_in(shot) or self.jobs
+        self.jobs = JOBS.found_in(shot) or self.jobs
         workers = WORKERS.found_in(shot)
         self.workers = self.workers if workers is None else workers
         for view in ORIGINS.found_in(shot) or ():
@@ -214,11 +214,11 @@ class LiveState:
         self.unfinished += not view.ended
         if before is not None:
             self.unfinished -= not before.ended
-            self._tally[counted_as(before)] -= 1
+            self.tally[counted_as(before)] -= 1
             self._flying[before.worker] -= bool(before.in_flight_url)
             if word is Standing.gave_up is not counted_as(before):
                 self.gave_up.append((self._clock.mono_ms(), view.origin))
-        self._tally[word] += 1
+        self.tally[word] += 1
         self._flying[view.worker] += bool(view.in_flight_url)
 
     def why_no_pause(self) -> str:
@@ -267,6 +267,7 @@ class LiveState:
         else:
             before = self._worked[1] if self._worked[0] == self.run.run_id else 0
             self._worked = (self.run.run_id, max(worked_ms(self.run, wall), before))
+        rules = {job.ruleset_id for job in self.jobs}
         trouble = f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble
         return HeaderState(
             name=name,
@@ -275,7 +276,7 @@ class LiveState:
             attached=engine.attached,
             run=self.run,
             now=wall,
-            tally=dict(self._tally),
+            tally=dict(self.tally),
             totals=self.totals,
             requests_per_s=self._requests.rate(counted),
             bytes_per_s=self._bytes.rate(counted),
@@ -285,6 +286,7 @@ class LiveState:
             idle=trouble or ("" if engine.starting else self._idle),
             stale_ms=stale_ms,
             hz=hz,
-            read_ms=self._read_ms,
             readonly=self.readonly,
+            rules=rules.pop() if len(rules) == 1 else 0,
+            workers=len(self.workers),
         )

@@ -1,11 +1,11 @@
-"""What every screen of the console is made of: header, body, entry line, footer, notices."""
+"""What every screen of the console is made of: header, tabs, body, entry line, footer, notices."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -24,11 +24,12 @@ from tui_crawler.console.panes.footer import label_of
 from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
+from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.screen.places import ScreenPlace
-from tui_crawler.console.screen.port import ReachesConsole
+from tui_crawler.console.screen.port import ListExport, ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
 from tui_crawler.console.table.layouts import TableLayout, ViewLayout
@@ -37,8 +38,6 @@ from tui_crawler.console.table.window_list import WindowList
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.reading import AnyReading
     from tui_crawler.console.reading.refresh import Snapshot
@@ -65,13 +64,6 @@ def title(widget: Widget, text: str, subtitle: str = "") -> None:
     if isinstance(screen, ConsoleScreen) and (screen.BADGE or screen.AUTO_FOCUS) == f"#{widget.id}":
         held = screen.frozen_words
     write_subtitle(widget, held or subtitle or words)
-
-
-class ListExport(Protocol):
-    """Writes a list of which a table holds a part only."""
-
-    def begin(self, format_id: str, path: Path) -> None:
-        """Begins to write, in the background."""
 
 
 class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=False):
@@ -147,6 +139,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def compose(self) -> ComposeResult:
         yield HeaderBar()
+        yield TabBar(id="views")
         if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 

@@ -15,7 +15,7 @@ class ScreenPlace:
 
     where: Where
     values: tuple[object, ...] = ()
-    came_from: tuple[str, ...] = ("Overview",)
+    came_from: tuple[str, ...] = (Where.overview.value,)
 
     @property
     def remembered(self) -> bool:

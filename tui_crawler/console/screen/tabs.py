@@ -35,7 +35,4 @@ class TabScreen(RowsScreen):
         """Brings the line of tabs up to date."""
         notes, key_of = self.tab_notes(), self.key_names.first
         tabs = [Tab(one, key_of(one), words, notes.get(name, "")) for name, (words, one) in self.TABS.items()]
-        self.query_one(TabBar).tell(tabs, self.TABS[self.tab][1])
-
-    def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
-        self.console.do(event.action_id)
+        self.query(TabBar).last().tell(tabs, self.TABS[self.tab][1])

@@ -13,7 +13,7 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.panes.bars import FooterBar
+from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
@@ -411,7 +411,7 @@ class SqlScreen(ConsoleScreen):
             self._hint.show([Styled(_HINT, "muted")])
         self.tell_footer()
 
-    def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
+    def on_bar_action_pressed(self, event: Bar.ActionPressed) -> None:
         match event.action_id:
             case "editor.line":
                 self._editor.insert("\n")

@@ -147,7 +147,7 @@ class TreeScreen(RowsScreen):
         return Situation(Where.tree, origins=(view,) if view is not None else (), urls=urls, failed=failed)
 
     def crumbs(self) -> tuple[str, ...]:
-        return ("Overview", host_of(self._origin), "Site tree")
+        return (Where.overview.value, host_of(self._origin), "Site tree")
 
     def open_selected(self) -> None:
         match self._node():

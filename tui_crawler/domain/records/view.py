@@ -129,6 +129,7 @@ class TotalsView:
     bytes: int
     attempts: int
     exit_codes: tuple[tuple[str, int], ...] = ()
+    known: int = 0  # pages, whatever became of them
 
 
 @dataclass(frozen=True, slots=True)
