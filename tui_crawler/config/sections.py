@@ -55,8 +55,8 @@ class CrawlConfig:
     politeness_key: PolitenessKey = key(
         one_of(PolitenessKey), "origin", "What never gets two requests at once, and keeps the delay."
     )
-    tries: int = key(Whole(1, 1000), 3, "Attempts a page has before it is given up.")
-    patience: int = key(Whole(1, 1000), 5, "Persistent failures after which an origin is given up for the run.")
+    tries: int = key(Whole(1, 1000), 3, "Attempts of a page before it counts as failed for good.")
+    patience: int = key(Whole(1, 1000), 5, "Persistent failures after which an origin stops for the run.")
     recrawl_interval_ms: int = key(
         Duration(0, 10 * YEAR), 4 * WEEK, "A page is due again after this time.", alias="shelf_life"
     )

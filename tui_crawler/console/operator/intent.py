@@ -140,7 +140,7 @@ def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending for the next run"
     return Confirmation(
         f"End {what}?",
-        f"{where}Each origin stops after the request under way. {stay}; nothing is deleted.",
+        f"{where}Each origin stops after the request under way. {stay}; no page is deleted.",
         (("End the run", Intent((orders.StopOrigins(),), f"end {what}")),),
         "This cannot be undone in this run.",
     )
@@ -152,7 +152,7 @@ def stop(origins: Sequence[OriginView]) -> Confirmation:
     names, pending = _names(going), sum(view.pending for view in going)
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending"
     gone = f" {ended} already." if (ended := _ended(origins)) else ""
-    text = f"{stay}. The next run starts it again; nothing is deleted.{gone}"
+    text = f"{stay}. The next run starts it again; no page is deleted.{gone}"
     return asked(orders.STOP, names, origin_words(names), text)
 
 
