@@ -1,4 +1,4 @@
-"""Words that other software does not use (STYLE.md of the project): how many strings of screens and of help have them."""
+"""Words that other software does not use (the table of words for contributors): how many strings have them."""
 
 from __future__ import annotations
 

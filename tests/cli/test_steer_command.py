@@ -193,7 +193,7 @@ class TestAdd:
         wiring.answer = answer({"added": 2, "known": 1, "refused": ["http://x/: scope"]})
         said = say("add", "HTTPS://Example.org/a#b", "https://example.org/a", "https://example.org/c")
         assert asked(wiring) == AddSeeds(("https://example.org/a", "https://example.org/c"))
-        assert said.out == "2 pages added, 1 known already\n  refused: http://x/: scope\n"
+        assert said.out == "2 pages added, 1 already known\n  refused: http://x/: scope\n"
 
     def test_job_pattern_and_force(self, say: Say, wiring: Wiring):
         wiring.reports.job_names = ("crawl", "news")
@@ -277,7 +277,7 @@ class TestAdd:
         wiring.answer = take
         said = say("add", "-")
         assert read[0] < read[1] < read[2], "lines are asked for one after the other"
-        assert (said.status, said.out) == (2, "18 pages added, 2 known already\n  refused: 1\n  refused: 2\n")
+        assert (said.status, said.out) == (2, "18 pages added, 2 already known\n  refused: 1\n  refused: 2\n")
         assert "no room" in said.err
 
     def test_progress_on_a_terminal(self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):

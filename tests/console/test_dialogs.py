@@ -106,7 +106,7 @@ async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
 
 async def test_help_shows_changed_keys_and_they_work() -> None:
     async with stage(keymap={"origin.toggle_pause": "u", "nonsense.action": "y"}) as held:
-        assert "keymap: there is no action nonsense.action" in held.text()
+        assert "keymap: unknown action nonsense.action" in held.text()
         assert "u pause" in held.text().splitlines()[-1]
         await held.press("?")
         assert "✎ u" in held.text()
@@ -135,7 +135,7 @@ async def test_prompt_takes_words_with_arguments_and_refuses_others() -> None:
         await held.enter(":sort todo", rounds=0)
         assert "by todo ▼" in held.text()
         await held.enter(":nonsense", rounds=0)
-        assert "there is no action nonsense here" in held.text()
+        assert "unknown action nonsense here" in held.text()
         await held.enter(":add example.org")
         assert "1 seed of 1 origin" in held.text()
 

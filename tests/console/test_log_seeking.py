@@ -19,7 +19,7 @@ from tui_crawler.console.session import SessionFile
 from tui_crawler.text.cells import cell_text
 from tui_crawler.text.format import date_time
 
-LOOKING = "◷ looking for"
+LOOKING = "◷ searching"
 
 
 @pytest.fixture(autouse=True)
@@ -68,16 +68,16 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
         assert table.cursor_key == ("attempt", 90)
         await held.press("e", rounds=0)
         await looked(held)
-        assert "there is no further error" in held.text()
+        assert "no further error" in held.text()
         assert table.cursor_key == ("attempt", 90)
         await held.press("w", rounds=0)
-        assert "there is no further warning in this list" in held.text(), "the beginning is held"
+        assert "no further warning in this list" in held.text(), "the beginning is held"
         await held.press("W", rounds=0)
         await looked(held)
         assert table.cursor_key == ("attempt", 2_500)
         await held.press("W", rounds=0)
         await looked(held)
-        assert "the log was looked through to its end" in held.text()
+        assert "searched up to its end" in held.text()
         await held.press("E", rounds=0)
         assert table.cursor_key == ("attempt", 2_500)
 
@@ -85,11 +85,11 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
 async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None:
     async with stage((140, 30), reports=with_ends(6_000, _3="server_internal_error"), keys="5", rounds=2) as held:
         await held.enter("/docs.example.net/3x", rounds=3)
-        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "looked at, esc stops")
+        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "rows read, esc stops")
         asked = len(held.reports.asked)
         await held.press("escape", rounds=2)
         assert LOOKING not in held.text()
-        assert "looking was stopped" in held.text()
+        assert "search stopped" in held.text()
         assert "/docs.example.net/3x/ 0 hits held" in held.text(), "esc has stopped the looking, no more"
         assert not [one for one in held.reports.asked[asked:] if "3x" in one]
         assert held.table("#log").cursor_key == ("attempt", 6_000)
@@ -127,7 +127,7 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
         assert held.table("#log").cursor_key == ("attempt", 1_000)
         await held.press("n", rounds=0)
         await looked(held)
-        assert "there is no further hit of quince" in held.text()
+        assert "no further hit of quince" in held.text()
         await held.press("g", rounds=3)
         await held.press("/", rounds=0)
         await held.enter("", rounds=0)
@@ -165,7 +165,7 @@ async def test_among_errors_only_there_is_no_warning_to_go_to_and_hits_are_error
         asked = len(held.reports.asked)
         await held.enter("/timeout", rounds=0)
         await looked(held)
-        assert "there is no further hit of timeout" in held.text()
+        assert "no further hit of timeout" in held.text()
         assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 200), ("attempt", 400)]
         assert len(held.reports.asked) - asked < 20
 
@@ -174,7 +174,7 @@ async def test_where_rows_are_filtered_or_ordered_it_stays_among_them_and_says_s
     async with stage((140, 30), reports=with_ends(3_000, _400="server_internal_error"), keys="5", rounds=2) as held:
         held.table("#log").order_by("text")
         await held.press("e", rounds=2)
-        assert "there is no further error among the rows shown" in held.text()
+        assert "no further error among the rows shown" in held.text()
         assert LOOKING not in held.text()
         held.table("#log").order_by(None)
         await held.press("e", rounds=0)
@@ -228,7 +228,7 @@ async def test_a_time_that_is_typed_is_gone_to_wherever_it_is() -> None:
         await held.command("goto soon")
         assert "goto soon: no time" in held.text()
         await held.command("goto 1999-01-01 10:00", rounds=3)
-        assert "the log begins later" in held.text()
+        assert "the log starts later" in held.text()
 
 
 def told(held: Stage, key: object) -> str:

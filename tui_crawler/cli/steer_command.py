@@ -185,7 +185,7 @@ def _outcome(done: str, _before: object, after: object) -> Iterable[str]:
             else:
                 yield "no page matches"
         case {"added": int(added), "known": int(known), **rest}:
-            yield f"{plural(added, 'page')} {done}" + (f", {known} known already" if known else "")
+            yield f"{plural(added, 'page')} {done}" + (f", {known} already known" if known else "")
             if isinstance(refused := rest.get("refused"), list):
                 yield from (f"  refused: {safe(str(text))}" for text in refused)
         case dict() if after:

@@ -87,7 +87,7 @@ def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool)
     if explanation.advice:
         yield from _wrapped("  → ", explanation.advice, width, 4)
     if explanation.cut:
-        yield from _wrapped("  not read whole, cut: ", cut_words(explanation.cut), width, 4)
+        yield from _wrapped("  not read completely, cut: ", cut_words(explanation.cut), width, 4)
     yield ""
     for label, verdict, text in _rows(explanation, verbose=verbose):
         yield from _wrapped(f"{_MARKS[verdict]} {label:<{_LABEL}}", text, width, _LABEL + 2)

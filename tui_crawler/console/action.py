@@ -207,7 +207,7 @@ def _paused_already(now: Situation) -> str:
     going = unfinished(now.origins)
     if not all(view.paused for view in going):
         return ""
-    return "the origin is paused already" if len(going) == 1 else f"{len(going)} marked origins are paused already"
+    return "the origin is already paused" if len(going) == 1 else f"{len(going)} marked origins are already paused"
 
 
 def _not_paused(now: Situation) -> str:

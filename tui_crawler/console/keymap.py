@@ -53,7 +53,7 @@ def read_keymap(written: Mapping[str, str]) -> KeyMap:
         places[name], usual[name] = frozenset(Where), canonical(binding.key)
     for name, keys in written.items():
         if name not in places:
-            problems.append((name, f"there is no action {name}"))
+            problems.append((name, f"unknown action {name}"))
         elif (read := _read_keys(name, keys, problems)) is not None:
             own[name] = read
     held = _share_out(own, usual, places, problems)

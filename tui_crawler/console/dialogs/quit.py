@@ -41,7 +41,7 @@ class AskQuitScreen(Dialog):
     def compose(self) -> ComposeResult:
         what = "No crawl runs in this console."
         if self._at_work:
-            what = "Requests under way get 5 seconds; the next start continues the run."
+            what = "Requests in flight get 5 seconds; the next start continues the run."
         elif self._elsewhere:
             what = f"The crawl continues in {safe(self._elsewhere, 80)}."
         with dialog_box("Quit?"):
@@ -102,7 +102,7 @@ class QuitScreen(Dialog):
     def tell_start(self) -> None:
         """Shows that the crawl is being started as a process of its own."""
         self._tell_detaching("This console closes as soon as the new process crawls.")
-        self.query_one("#countdown", Static).update(Content("Starting the crawl as a process of its own…\n"))
+        self.query_one("#countdown", Static).update(Content("Starting the crawl as its own process…\n"))
 
     def action_force(self) -> None:
         self._force_end()

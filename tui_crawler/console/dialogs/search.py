@@ -90,7 +90,7 @@ class SearchDialog(Dialog):
         self._entries, self._notes = tuple(entries), tuple(notes)
 
     def compose(self) -> ComposeResult:
-        with dialog_box(self._heading, "type to filter · enter does it · esc leaves", "search"):
+        with dialog_box(self._heading, "type to filter · enter: do it · esc: leave", "search"):
             yield PlainInput(placeholder=self._hint, compact=True, id="needle", select_on_focus=False)
             table = CrawlTable(self._relation, id="found", show_header=False)
             table.can_focus = False

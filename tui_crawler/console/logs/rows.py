@@ -58,7 +58,7 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
 
 
 def _held(number: int) -> str:
-    return f"the {count(number)} rows held"
+    return f"the {count(number)} rows loaded"
 
 
 _BARS, _FEWEST_BARS = 80, 8  # cells

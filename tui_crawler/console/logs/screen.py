@@ -40,7 +40,7 @@ def origin_meant(name: str, known: Iterable[str], here: str, narrowed: str) -> t
     """The origin that was named, among those known; without a name that of the entry (`here`), or all (empty) where the
     log is `narrowed` already. And why it is none, in words; empty where it is one."""
     if not name:
-        return ("" if narrowed else here), "" if here or narrowed else "this entry is of no origin"
+        return ("" if narrowed else here), "" if here or narrowed else "this entry has no origin"
     origins = tuple(known)
     near = [origin for origin in origins if name in {origin, host_of(origin)}]
     near = near or [origin for origin in origins if name in origin]
@@ -97,7 +97,7 @@ class LogsScreen(RowsScreen):
         self._wanted, (place, line) = None, found
         self._found.forget()
         if line is None:
-            self.console.tell("no", "the log begins later", "muted")
+            self.console.tell("no", "the log starts later", "muted")
         elif not self._table.move_cursor(key=line.key):
             self._begin(self._keyset.at(place), keep=True, goal=line)
 
@@ -112,7 +112,7 @@ class LogsScreen(RowsScreen):
 
     def _show(self) -> None:
         nothing = rows.empty_words(problems=self._keyset.problems_only, origin=self._keyset.origin)
-        self._table.placeholder = nothing if self._keyset.whole else "looking further…"
+        self._table.placeholder = nothing if self._keyset.whole else "searching…"
         self._filtered = self._table.needle
         self._show_graph()
         lines = self._lines()
@@ -183,7 +183,7 @@ class LogsScreen(RowsScreen):
     def leave(self) -> None:
         if self._seeking.stop():
             self.show_titles()
-            self.console.tell("no", "looking was stopped", "muted")
+            self.console.tell("no", "search stopped", "muted")
         elif self._needle:
             self._search("")
         else:
@@ -209,7 +209,7 @@ class LogsScreen(RowsScreen):
     def go_to_time(self, text: str) -> None:
         now, zone = self.console.clock.wall_ms(), self.console.clock.zone
         if (at := time_meant(text, now, zone)) is None:
-            self.console.tell("no", f"goto {text}: no time; 10:21, 10:21:30, 2026-01-31 10:21 and -5m are", "warning")
+            self.console.tell("no", f"goto {text}: not a time (10:21, 10:21:30, 2026-01-31 10:21, -5m)", "warning")
         else:
             self._seek(at)
 
@@ -232,7 +232,7 @@ class LogsScreen(RowsScreen):
         if older and not self._table.move_cursor(key=older[-1][1:]):
             self._seek(older[-1][0])
         elif not older:
-            self.console.tell("no", self.key_names.said("there is no bookmark; {log.bookmark} puts one"), "muted")
+            self.console.tell("no", self.key_names.said("no bookmarks ({log.bookmark} adds one)"), "muted")
 
     def _begin(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
         self._seeking.stop()

@@ -84,7 +84,7 @@ def pause(origins: Sequence[OriginView]) -> Intent | None:
     """Pauses those of the origins that are not paused; None when there is none. Finished ones are left alone."""
     running = _names(view for view in origins if not view.ended and not view.paused)
     held = _names(view for view in origins if not view.ended and view.paused)
-    notes = filter(None, (_ended(origins), _left_out(held, "is paused already", "are paused already")))
+    notes = filter(None, (_ended(origins), _left_out(held, "is already paused", "are already paused")))
     return steered(orders.PAUSE, running, origin_words(running, len(origins)), ", ".join(notes))
 
 
@@ -97,7 +97,7 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
 
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
-    """Pauses every origin unless all that have not finished are paused already; then resumes every one."""
+    """Pauses every origin unless all that have not finished are already paused; then resumes every one."""
     going = [view for view in origins if not view.ended]
     return resume_all(origins) if going and all(view.paused for view in going) else pause_all(origins)
 
@@ -140,7 +140,7 @@ def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending for the next run"
     return Confirmation(
         f"End {what}?",
-        f"{where}Each origin stops after the request under way. {stay}; no page is deleted.",
+        f"{where}Each origin stops after the request in flight. {stay}; no page is deleted.",
         (("End the run", Intent((orders.StopOrigins(),), f"end {what}")),),
         "This cannot be undone in this run.",
     )

@@ -46,7 +46,7 @@ class TypeCountScreen(Dialog):
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""
         question = self._question
-        with dialog_box(safe(question.title, 120), "enter does it · esc leaves"):
+        with dialog_box(safe(question.title, 120), "enter: do it · esc: leave"):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")

@@ -191,7 +191,7 @@ _DIFF_ROLES = {"+": "ok", "-": "error", "@": "accent"}
 
 def _diff_lines(before: Ruleset | None, after: Ruleset) -> list[Line]:
     lines = rules_difference(before.policies if before is not None else EMPTY, after.policies)
-    same = f"The same as ruleset {before.ruleset_id}." if before is not None else "It says nothing."
+    same = f"The same as ruleset {before.ruleset_id}." if before is not None else "It is empty."
     return [Styled(line, _DIFF_ROLES.get(line[0], "muted")) for line in lines] or [Styled(same, "muted")]
 
 
@@ -204,9 +204,7 @@ def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
     ]
 
 
-NO_RULES: Sequence[Line] = (
-    Paragraph("There is no ruleset yet: the first run writes one from the configuration.", "muted"),
-)
+NO_RULES: Sequence[Line] = (Paragraph("No ruleset yet: the first run writes one from the configuration.", "muted"),)
 """What is shown while there is no version."""
 
 

@@ -360,7 +360,7 @@ class StatsScreen(RowsScreen):
         self.console.read_soon()
 
     @handles("job.toggle_pause", toggle_jobs, "")
-    @handles("job.pause", pause_jobs, "pause job: it is paused already")
+    @handles("job.pause", pause_jobs, "pause job: it is already paused")
     @handles("job.resume", resume_jobs, "resume job: it is not paused")
     def _steer(self, now: Situation, make: Callable[[Sequence[JobView]], Intent | None], why: str) -> None:
         """Carries out what is possible; else says `why` not, or that the jobs are aborted."""

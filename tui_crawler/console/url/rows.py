@@ -79,10 +79,10 @@ def connection_words(request: RequestRecord) -> str:
     """Where a request was connected to, and what the steps that were taken took."""
     to = f" to {request.remote_address}" if request.remote_address else ""
     if request.connection_reused is not False:
-        return f"kept connection{to}" if request.connection_reused else f"connection{to}, its steps were not noted"
+        return f"kept connection{to}" if request.connection_reused else f"connection{to}, its steps were not recorded"
     steps = (("DNS", request.dns_ms), ("TCP", request.connect_ms), ("TLS", request.tls_ms))
     taken = ", ".join(f"{name} {phase(ms)}" for name, ms in steps if ms is not None)
-    made = f"new connection{to}" if request.remote_address else "no connection came about"
+    made = f"new connection{to}" if request.remote_address else "no connection was made"
     return f"{made}: {taken}" if taken else made
 
 
@@ -340,7 +340,7 @@ REQUESTS: Relation[RequestRecord] = Relation(
 
 def unknown_lines(url: str) -> list[Line]:
     """What is shown of a URL that is not known."""
-    return [Paragraph(url, "strong"), Styled("∅ is not known to this crawl", "muted")]
+    return [Paragraph(url, "strong"), Styled("∅ is unknown to this crawl", "muted")]
 
 
 def sent_lines(request: RequestRecord | None) -> list[Line]:

@@ -80,5 +80,5 @@ def alone_lines(workers: Sequence[WorkerView]) -> list[Line]:
         return []
     if workers and not workers[0].shared:
         return [Paragraph("It crawls alone, takes no other workers; to share: run CONFIG --workers 2", "muted")]
-    who = "It crawls alone" if workers else "No worker is at work"
+    who = "It crawls alone" if workers else "No worker is running"
     return [Paragraph(f"{who}; another one: {ANOTHER}", "muted")]

@@ -165,7 +165,7 @@ def answer_for_unknown(question: Question, url: CrawlUrl, chain: Sequence[Step])
         sentence = f"no page, but requested as {attempts[0].kind}: {attempts[0].exit_code}, {at}"
         return Decision(Answer.not_queued, sentence, attempts[0].exit_code)
     if not seen:
-        sentence = "never seen: nothing that was crawled names it, and nothing would refuse it"
+        sentence = "never seen: no crawled page links to it, and nothing would refuse it"
         return Decision(Answer.never_seen, sentence, advice=_ADD)
     if question.offline:
         sentence = f"{seen}, but no page: offline mode stores pages and queues nothing"
@@ -349,7 +349,7 @@ def origin_words(question: Question, origin: OriginView) -> str:
     words = idle_reason(origin, question.now, question.run, zone=question.zone, you=question.you)
     if origin.ended:
         return origin_end_words(origin.finish_reason, words)
-    return words or "a request is under way"
+    return words or "a request is in flight"
 
 
 _CONTENTFUL = frozenset(code.name for code, one in DISPOSITIONS.items() if one.contentful)
@@ -523,7 +523,7 @@ def _unknown_step(question: Question) -> Step:
     job = f" of job {standing.schedule.job}" if standing.schedule.job else ""
     other = f" (it is one of job {', '.join(standing.other_jobs)})" if standing.other_jobs else ""
     if not standing.referrals:
-        return Step("known", "refuse", f"no page{job}{other}, and nothing that was crawled names it")
+        return Step("known", "refuse", f"no page{job}{other}, and no crawled page links to it")
     first = standing.referrals[0]
     more = f" and {len(standing.referrals) - 1} more" if len(standing.referrals) > 1 else ""
     return Step("known", "refuse", f"no page{job}{other}, but named by {first.from_url}{more}")
