@@ -153,7 +153,7 @@ async def test_while_it_is_counted_what_was_found_so_far_is_told() -> None:
         await held.press("3", rounds=3)
         held.app.dispatcher.do("filter.open", "/p/")
         await held.settle(2)
-        assert "300 match of 300 rows read, 900 in all" in held.text()
+        assert "300 match of 300 looked at, 900 in all" in held.text()
         await held.settle(4)
         assert "900 that match" in held.text()
 

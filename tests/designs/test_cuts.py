@@ -1,4 +1,4 @@
-"""What reading leaves out is told wherever a crawl is rows read, with the key that raises the bound."""
+"""What reading leaves out is told wherever a crawl is looked at, with the key that raises the bound."""
 
 from __future__ import annotations
 

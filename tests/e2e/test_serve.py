@@ -212,7 +212,7 @@ async def browser() -> AsyncIterator[ClientSession]:
     from aiohttp import ClientSession, TCPConnector  # noqa: PLC0415  of the extra
     from aiohttp.abc import AbstractResolver, ResolveResult  # noqa: PLC0415
 
-    class Here(AbstractResolver):  # type: ignore[misc]  # not rows read, as it is an extra
+    class Here(AbstractResolver):  # type: ignore[misc]  # not looked at, as it is an extra
         async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> list[ResolveResult]:
             return [ResolveResult(hostname=host, host="127.0.0.1", port=port, family=family, proto=0, flags=0)]
 

@@ -210,7 +210,7 @@ def load_config(
 
 def read_config(text: str, name: str, built_into: str = "", *, over: bool = False, impolite: bool = False) -> Config:
     """Return the configuration of `text` (YAML, perhaps with what a command line gave), as if it were NAME.yaml in the
-    current folder. No file is rows read, so that the database it names may be open. `built_into` says which part of the
+    current folder. No file is looked at, so that the database it names may be open. `built_into` says which part of the
     program has the text, which then is named as the place of a rule. `over`: without the values that a command line
     gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
     label = f"{BUILT_INTO}{built_into}" if built_into else ""

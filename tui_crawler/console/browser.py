@@ -85,7 +85,7 @@ class ConsoleServer(Server):  # type: ignore[misc]  # it ships no types
             app.router.add_static(f"{self._prefix}/static", self.statics_path)
         return app
 
-    @web.middleware  # type: ignore[untyped-decorator]  # not rows read, as it is an extra
+    @web.middleware  # type: ignore[untyped-decorator]  # not looked at, as it is an extra
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Pass on a request that comes from where it may. A token in the address becomes a cookie."""
         here, token, public = normalise(f"http://{request.host}/"), self._access.token, self._access.public

@@ -36,7 +36,7 @@ OPENS_ENTRY = frozenset(
         "rules.exclude", "rules.test", "sql.open", "log.filter", "robots.test", "worker.tags", "origin.move",
     }
 )  # fmt: skip
-"""Actions after which keys belong to an input: done before the next key is rows read, but never while one has focus."""
+"""Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
 
 AT_ONCE = OPENS_ENTRY | {"app.ask_quit"}
 """Actions that come before whatever has the focus."""

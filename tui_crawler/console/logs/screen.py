@@ -320,7 +320,7 @@ class LogsScreen(RowsScreen):
         self._search(text)
         self._table.focus()
         if field := field_named(self._needle, (column.id for column in LOG.columns)):
-            words = f"{field}: is a field of {{log.filter}}, which keeps what fits; this looks for the very text"
+            words = f"{field}: is a field of {{log.filter}}; here it is searched as text"
             self.console.tell("no", self.key_names.said(words), "warning")
         elif self._needle and not self._hits:
             self._go_to_hit(True, True)

@@ -45,7 +45,7 @@ class Lines(ScrollView):
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, still: bool = False) -> None:
-        """Makes it empty. `still`: it is only rows read, never focused."""
+        """Makes it empty. `still`: it is only looked at, never focused."""
         super().__init__(id=id, classes=classes)
         self.can_focus = self.can_focus and not still
         self._source: tuple[Line, ...] = ()

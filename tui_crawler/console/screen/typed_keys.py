@@ -32,7 +32,7 @@ class KeyedApp(TerminalApp[ReturnType]):
     """An app whose keys do not overtake each other.
 
     Textual hands a key from widget to widget before its action is done; keys typed in one go would meet the screen as
-    it was before. Here the action of a key is done before the next key is rows read, with all that the widget with the
+    it was before. Here the action of a key is done before the next key is looked at, with all that the widget with the
     focus says by it (a row is opened, the cursor is elsewhere). Keys are kept while the screen on top is being made, or
     while an action on it waits (`WaitingScreen`). A text widget gets its keys as ever.
     """

@@ -40,7 +40,7 @@ def _window(reports: PageReports, after_id: int, newest_first: bool, narrowing: 
 
 
 def url_window(narrowing: PageFilter) -> PageAsk:
-    """Return the first window of the pages that pass a filter: the more rows are rows read, the less often. Only all
+    """Return the first window of the pages that pass a filter: the more rows are looked at, the less often. Only all
     pages are counted."""
     rate = (SCAN_MS if narrowing.looks_at_urls else FIELDS_MS) if narrowing.terms else SLOW_MS
     return PageAsk(_window, (narrowing, WINDOW), rate, counted=not narrowing.terms)

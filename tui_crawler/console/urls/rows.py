@@ -174,7 +174,7 @@ def position_words(keyset: PageListWindow, index: int, matches: PageTally | None
 def _looked_words(keyset: PageListWindow, matches: PageTally | None) -> str:
     if matches is None:
         return f"looked at {count(keyset.looked_at)} of {plural(keyset.known, 'row')}"
-    return f"{count(matches.matched)} match of {count(matches.looked_at)} rows read, {count(matches.known)} in all"
+    return f"{count(matches.matched)} match of {count(matches.looked_at)} looked at, {count(matches.known)} in all"
 
 
 def nothing_words(keyset: PageListWindow, keys: KeyNames) -> str:

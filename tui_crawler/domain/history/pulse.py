@@ -236,7 +236,7 @@ class Gauges:
 class Pulse:
     """What was counted and measured in each cell of a span, None for nothing.
 
-    `sampled`: in steps of many attempts some were rows read, and counted for all. `begins_at` and `ends_at` are the
+    `sampled`: in steps of many attempts some were looked at, and counted for all. `begins_at` and `ends_at` are the
     first and the last moment of which anything is known (0: none; the present). `earlier` is the run before that of the
     span (`run_id`), step by step as long after its start.
     """

@@ -211,7 +211,7 @@ class OriginReplay:
         changes: Sequence[LoggedChange],
         touched: Sequence[int],
     ) -> None:
-        """`run_id`: the run that is rows read, to which the findings belong. `touched`: when hops of other origins'
+        """`run_id`: the run that is looked at, to which the findings belong. `touched`: when hops of other origins'
         robots.txt were requests to this one (epoch ms). All in the order of time."""
         self.state = OriginState(origin, 0, Pace(), external=external)
         self.findings = Findings()
