@@ -319,7 +319,7 @@ class TestRetry:
             *("--exit-code", "request_timeout", "--origin", ORIGIN),
         )
         assert asked(wiring) == RetryPages(("https://example.org/a",), ("request_timeout", "file_gone"), (ORIGIN,))
-        assert said.out == f"4 pages put back\n  3 {ORIGIN}\n  1 {OTHER}\n"
+        assert said.out == f"4 pages requeued\n  3 {ORIGIN}\n  1 {OTHER}\n"
 
     @pytest.mark.parametrize("live", [True, False])
     def test_where_an_origin_gave_up_it_says_that_nothing_is_asked(self, live: bool, say: Say, wiring: Wiring):

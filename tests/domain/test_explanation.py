@@ -342,7 +342,9 @@ class TestRefusals:
         assert "no robots.txt (404): everything is allowed, fetched " in step(gone, "robots").reason
         down = ask(standing=page(), robots=known_robots("unreachable", message="a.example port 80: Connection refused"))
         assert step(down, "robots").verdict == "unknown"
-        assert step(down, "robots").reason.startswith("robots.txt unreachable: connection refused; nothing of the ")
+        assert step(down, "robots").reason.startswith(
+            "robots.txt unreachable: connection refused; the origin is not crawled"
+        )
         assert down.sentence.startswith("it waits until robots.txt can be had; ")
         broken = ask(standing=page(), robots=known_robots("unreachable", http_status=503))
         assert step(broken, "robots").reason.startswith("robots.txt unreachable: HTTP 503; ")

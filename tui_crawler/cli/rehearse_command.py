@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     sums = {name: sum(getattr(one, name) for one in origins) for name in _COUNTS.split()}
     document = {**sums, "virtual_s": took_ms / 1000, "by_origin": by_origin}
     pages, missing, refused = plural(sums["fetched"], "page"), count(sums["not_stored"]), count(sums["refused"])
-    total = f"it would fetch {pages}, among them {missing} are not stored, and refuse {refused}, in {duration(took_ms)}"
+    total = f"it would fetch {pages} ({missing} not stored) and refuse {refused}, in {duration(took_ms)}"
     return printer.answer(arguments.json, document, (*map(_line, origins), total))
 
 
