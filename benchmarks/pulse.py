@@ -2,8 +2,9 @@
 
 Makes a database whose counts are those of so many attempts (ten million) in a month, by minute and hour, of two jobs
 and some workers, and whose log has 600,000 attempts of one origin among as many of another one (kept in --folder, so
-that the next time is quick). Then every span is read of the whole crawl, a job, a worker and that origin: first over a
-connection just opened, then again. Processor time is told (files are in memory): other work does not show in it.
+that the next time is quick). Then every span is read of the whole crawl, a job, a worker, that origin and the wall:
+first over a connection just opened, then again. Processor time is told (files are in memory): other work does not show
+in it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tui_crawler.domain.history.pulse import (
     packed,
     pulse_span,
 )
+from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
@@ -148,17 +150,26 @@ def show(path: Path) -> None:
         PulseOf(PulseScope.job, job),
         PulseOf(PulseScope.worker, worker),
         PulseOf(PulseScope.origin, ORIGIN),
+        None,
     ):
-        print(f"{of.scope.name:16}" + "".join(f"{_read(path, of, span):>14}" for span in SPANS_MS), flush=True)
+        print(
+            f"{'wall' if of is None else of.scope.name:16}"
+            + "".join(f"{_read(path, of, span):>14}" for span in SPANS_MS),
+            flush=True,
+        )
 
 
-def _read(path: Path, of: PulseOf, span: int) -> str:
-    shown = pulse_span(of, span, time.time_ns() // 1_000_000)
+def _read(path: Path, of: PulseOf | None, span: int) -> str:
+    """The time of a pulse; None: of the paces of all origins."""
+    now = time.time_ns() // 1_000_000
     reports = Reports(path)
     took = []
     for _ in range(1 + AGAIN):
         began = time.thread_time()
-        reports.pulse(of, shown)
+        if of is None:
+            reports.paces(TimeSpan.covering(span, now, 60))
+        else:
+            reports.pulse(of, pulse_span(of, span, now))
         took.append((time.thread_time() - began) * 1_000)
     reports.close()
     return f"{took[0]:.0f} {statistics.median(took[1:]):.0f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sin
 
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WHO
@@ -9,6 +10,7 @@ from tui_crawler.domain.history.pulse import Gauges, MarkKind, Pulse, PulseCount
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.records.exit_code import ExitCode
 
+DAY = 24 * 60 * MINUTE
 BEGAN = NOW - 52 * MINUTE
 _TROUBLE = range(NOW - 30 * MINUTE, NOW - 14 * MINUTE)
 _MARKS = (
@@ -28,7 +30,12 @@ def pulse(of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
     counts = tuple(_count(at, step_ms, part) if BEGAN - step_ms < at <= NOW else None for at in moments)
     gauges = tuple(_gauges(at) if BEGAN - step_ms < at <= NOW else None for at in moments)
     marks = tuple(one for one in _MARKS if since <= one.at < span.until)
-    return Pulse(of, span, counts, gauges, marks, begins_at=BEGAN)
+    found = Pulse(of, span, counts, gauges, marks, begins_at=BEGAN, run_id=7)
+    before = TimeSpan(since - DAY, span.until - DAY, steps)
+    ended = since - DAY + 31 * MINUTE
+    slower = tuple(None if one is None else replace(one, pages=one.pages * 2 // 3) for one in counts)
+    earlier = replace(found, span=before, counts=slower, begins_at=since - DAY, ends_at=ended, run_id=6, marks=())
+    return replace(found, earlier=earlier)
 
 
 def _count(at: int, step_ms: int, part: float) -> PulseCount:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CHART_LINES, CHART_CELLS = 8, 40
 """A chart has at least so many lines and cells, its border among them."""
-WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 56, 3
+WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 52, 3
 """The wall has at least so many lines, its columns except the pace so many cells; more columns of charts would be too
 narrow to compare."""
 _CHARTS = ("pages", "latency", "failures", "states", "exits", "queue", "bytes", "lag", "commits")
@@ -71,16 +71,11 @@ class PulseScreen(SpanActions, ConsoleScreen):
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
     def _ask_pulse(self) -> Ask[Pulse] | None:
-        if not self.console.live_state.known:
-            return None
-        end = self.span.end if self.span.end is not None else self.present()
-        return pulse_of(self._of, self.span.chosen or self.run_length(), end)
+        return pulse_of(self._of, *self.shown_until) if self.console.live_state.known else None
 
     def _ask_paces(self) -> Ask[Mapping[str, Pace]] | None:
-        if not self._wall.display or not self.console.live_state.known:
-            return None
-        end = self.span.end if self.span.end is not None else self.present()
-        return paces(TimeSpan.covering(self.span.chosen or self.run_length(), end, self._wall_cells))
+        known = self._wall.display and self.console.live_state.known
+        return paces(TimeSpan.covering(*self.shown_until, self._wall_cells)) if known else None
 
     def _show_wall(self) -> None:
         live = self.console.live_state

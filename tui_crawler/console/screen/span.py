@@ -77,6 +77,11 @@ class SpanActions(Handles, ReachesConsole):
         return min(max(_LEAST_MS, since), self.LONGEST_MS)
 
     @property
+    def shown_until(self) -> tuple[int, int]:
+        """How long (ms) what is shown is, and when it ends (epoch ms)."""
+        return self.span.chosen or self.run_length(), self.present() if self.span.end is None else self.span.end
+
+    @property
     def span_words(self) -> str:
         """How long the span is, and whether it follows the present."""
         shown, run = self.span.chosen, self.run_length()

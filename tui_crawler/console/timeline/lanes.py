@@ -101,8 +101,7 @@ class LaneScreen(SpanActions):
 
     def lane_span(self, cells: int) -> TimeSpan:
         """What is to be shown in so many cells."""
-        end = self.present() if self.span.end is None else self.span.end
-        return TimeSpan.covering(self.span.chosen or self.run_length(), end, cells)
+        return TimeSpan.covering(*self.shown_until, cells)
 
     def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:
         """What is read for a lane, while it has room."""
