@@ -68,7 +68,7 @@ async def test_the_countdown_says_so_and_q_still_cancels() -> None:
         held.clock.move(DRAIN_MS + GRACE_MS)  # the start has a time limit of its own
         held.app.beat()
         await held.quiet()
-        assert "Starting the crawl as a process of its own" in held.text()
+        assert "Starting the crawl as its own process" in held.text()
         assert held.app.is_running
         detacher.gate.set()
         await held.gone()
