@@ -51,30 +51,30 @@ TURN = (
     ("- a shorter span", b"-", r" span 1h"),
     ("1 Overview", b"1", r"─ Origins "),
     ("2 Failures", b"2", r"─ By (?s:.*) Failures  "),
-    *(("c groups anew", b"c", rf"─ By {by} · ") for by in ("origin", "exit code × origin", "HTTP status")),
-    *(("c groups anew", b"c", rf"─ By {by} · ") for by in ("path pattern", "message", "exit code")),
+    *(("t g groups again", b"tg", rf"─ By {by} · ") for by in ("origin", "exit code × origin", "HTTP status")),
+    *(("t g groups again", b"tg", rf"─ By {by} · ") for by in ("path pattern", "message", "exit code")),
     _BACK,
 )
 """What each key is called, the key (# is the number of the turn: a text that was looked for before is known), and what
-stands on the screen when it is answered. `c` shows its first words at once: it is answered when the groups stand."""
+stands on the screen when it is answered. `t g` shows its first words at once: it is answered when the groups stand."""
 ONE = (
-    ("M opens the tree", b"M", r"─ Site tree (?s:.*) Site tree  "),
+    ("o t opens the tree", b"ot", r"─ Site tree (?s:.*) Site tree  "),
     ("down to its first branch", b"j", rf"{CURSOR}\W+section-0/"),
     ("enter unfolds it", b"\r", r"a-page-of-usual-length"),
     ("enter folds it", b"\r", r"(?s)\A(?!.*a-page-of-usual-length).*─ Site tree "),
     ("esc back from the tree", b"\x1b", r"─ Origins "),
-    ("w opens the timeline", b"w", r"─ Politeness (?s:.*) Politeness  "),
+    ("o p opens the timeline", b"op", r"─ Politeness (?s:.*) Politeness  "),
     ("+ ten times, to the longest span of it", b"+" * 10, r" span 30d"),
     ("- a shorter span of it", b"-", r" span 7d"),
     ("esc back from the timeline", b"\x1b", r"─ Origins "),
 )
 """The same, on a crawl whose URLs are all of one origin, while they are counted."""
 TWICE = (
-    ("= compares two runs", b"=", r"(?s)─ Pages .* Runs "),
+    ("g d compares two runs", b"gd", r"(?s)─ Pages .* Runs "),
     ("tab to the pages that differ", b"\t", rf"(?s)─ Pages .*{CURSOR} "),
     ("down among them", b"j", rf"{CURSOR} \S \w+ +\S*-0\."),
-    ("> turns to the next", b">", r"─ Pages (?s:.*) 201–400 "),
-    ("< turns back", b"<", r"─ Pages (?s:.*) 1–200 "),
+    ("g n turns to the next", b"gn", r"─ Pages (?s:.*) 201–400 "),
+    ("g p turns back", b"gp", r"─ Pages (?s:.*) 1–200 "),
     ("esc back from the comparison", b"\x1b", r"─ Origins "),
 )
 """The same, on an origin that two runs have crawled, while what differs is counted."""

@@ -22,7 +22,7 @@ from benchmarks.site import Site, serving
 HOST = "127.0.0.1"
 PRESSES, TURNS, MOST_S = 40, 1, 0.7
 SITE = Site(pages=1_500)
-HALF_A_PAGE = b"\x04"
+A_PAGE = b"\x1b[6~"
 VIEWS = (
     ("2 Failures", b"2", r"─ By (?s:.*) Failures  "),
     ("3 URLs", b"3", r"─ URLs (?s:.*) URLs  "),
@@ -49,7 +49,7 @@ def _measure(console: Console, minimal: list[str], database: Path) -> None:
     chance = random.Random(PRESSES)
     began, pages = time.perf_counter(), _pages(database)
     own, children = console.processor_s(), console.processor_of_children_s()
-    show_keys("j and k", console.press_randomly(PRESSES, chance, HOST, HALF_A_PAGE, MOST_S))
+    show_keys("j and k", console.press_randomly(PRESSES, chance, HOST, A_PAGE, MOST_S))
     for name, keys in console.press_in_turn(VIEWS, TURNS, chance).items():
         show_keys(name, keys)
     took = time.perf_counter() - began

@@ -22,11 +22,10 @@ from tests.support.patience import PATIENT_S
 from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.dialogs.quit import QuitScreen
-from tui_crawler.console.keys import canonical, character_of
+from tui_crawler.console.keys import TABLE_BINDINGS, USUAL, canonical, character_of
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.typing import TakesText
-from tui_crawler.console.table.crawl_table import CrawlTable
 
 MOST_SCREENS = 40
 """How many screens may lie over each other, dialogs among them."""
@@ -43,7 +42,7 @@ PASTES = (*CASES.values(), *OWN.values(), *WORST, "https://x.example/\nhttps://y
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A key, by its name."""
+    """A key by its name, or two with a space between them."""
 
     key: str
 
@@ -113,13 +112,13 @@ def all_keys() -> tuple[tuple[str, ...], tuple[str, ...]]:
     leaves: list[str] = []
     for action in ACTIONS:
         (leaves if action.id in LEAVES else stays).extend(canonical(action.keys))
-    for binding in CrawlTable.BINDINGS:
-        stays.extend(canonical(binding.key if not isinstance(binding, tuple) else binding[0]))
+    for binding in TABLE_BINDINGS:
+        stays.extend(canonical(USUAL[str(binding.id)]))
     return tuple(dict.fromkeys(stays)), tuple(dict.fromkeys(leaves))
 
 
 STAYS, ENDS = all_keys()
-BACK = frozenset({"escape", "minus", "left_square_bracket", "right_square_bracket", *VIEWS})
+BACK = frozenset({"escape", "g l", "g b", "g f", *VIEWS})
 """Keys that lead to where one was, or to another numbered view."""
 
 
@@ -320,8 +319,9 @@ class Monkey:
                 return
         await held.quiet(1)
 
-    def _press(self, key: str) -> None:
-        self._held.app.post_message(events.Key(key, key if len(key) == 1 else character_of(key)))
+    def _press(self, keys: str) -> None:
+        for key in keys.split():
+            self._held.app.post_message(events.Key(key, key if len(key) == 1 else character_of(key)))
 
     def _mouse(self, kind: type[events.MouseEvent], across: float, down: float, button: int) -> None:
         size = self._held.app.size

@@ -99,7 +99,7 @@ async def at_line(held: Stage, words: str) -> None:
 async def write(held: Stage, entry: str) -> None:
     """Write another rule into the draft, which is begun in view 4; the focus is outside the text then."""
     if top(held) is not RuleEditorScreen:
-        await held.press("E", rounds=2)
+        await held.press("rule.edit", rounds=2)
     area = editor(held).query_one(TextArea)
     row = area.text.split("\n").index("exclusions:")
     area.insert(f"  - {{{entry}}}\n", (row, 0))

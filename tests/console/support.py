@@ -327,10 +327,14 @@ class Stage:
                 return
 
     async def press(self, *keys: str, rounds: int = 1) -> None:
-        """Press keys one after the other, or those of actions by their ids; let the app read `rounds` times after
-        each."""
+        """Press keys one after the other, or those of actions by their ids (one without a key is done as if it had
+        one); let the app read `rounds` times after each."""
         for written in keys:
-            for key in self._keys_of(written):
+            keys_of = self._keys_of(written)
+            if not keys_of:
+                self.app.do(written)
+                await self.quiet()
+            for key in keys_of:
                 name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
                 self.app.post_message(events.Key(name, key if len(key) == 1 else key_to_character(name)))
                 await self.quiet()
@@ -342,7 +346,6 @@ class Stage:
         if not _ACTION_ID.fullmatch(written):
             return [written]
         first, *_ = self.app.appearance.key_names.written(written).split(",")
-        assert first, f"{written} has no key: app.do or Stage.command does it"
         return first.split()
 
     async def act(self, *actions: str, rounds: int = 1) -> None:

@@ -47,7 +47,7 @@ async def test_steps_of_the_delay_add_up_and_are_taken_back_one_by_one() -> None
         await held.type("D")
         await sent(held, 4)
         assert held.journal.sent[-1] == SetDelay(WWW, steps[1])
-        await held.type("zz")
+        await held.type("uu")
         await sent(held, 6)
         assert held.journal.sent[4:] == [SetDelay(WWW, steps[2]), SetDelay(WWW, steps[1])]
 

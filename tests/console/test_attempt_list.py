@@ -71,13 +71,13 @@ async def test_it_scrolls_to_the_oldest_and_back_and_is_never_held_whole() -> No
 async def test_the_oldest_and_the_newest_are_a_key_away_and_what_comes_in_is_told() -> None:
     async with stage((140, 50), reports=FakeReports(log=some(1, 1_200))) as held:
         table = await open_api(held)
-        await held.press("G", rounds=2)
+        await held.press("move.last", rounds=2)
         assert table.cursor_key == ("attempt", 1)
         top = table.visible_keys[0]
         await held.commit(log=some(1_201, 1_207), rounds=3, move_ms=300)
         assert (table.cursor_key, table.visible_keys[0]) == (("attempt", 1), top)
         assert "Attempts · 7 new" in held.text()
-        await held.press("g", rounds=2)
+        await held.press("move.first", rounds=2)
         assert table.cursor_key == ("attempt", 1_207)
         assert "7 new" not in held.text()
         await held.commit(log=some(1_208, 1_900), rounds=3, move_ms=300)
@@ -101,12 +101,12 @@ async def test_problems_only_and_a_sort_over_what_is_held() -> None:
         table = await open_api(held)
         number = table.row_count
         table.order_by("url")
-        await held.press("G", rounds=2)
+        await held.press("move.last", rounds=2)
         assert table.row_count == number, "nothing is read on while it is sorted"
         held.app.screen.tick()  # type: ignore[attr-defined]
         assert f"only the {number} rows loaded" in held.text()
         table.order_by(None)
-        await held.press("!", rounds=3)
+        await held.press("view.problems", rounds=3)
         held.sees("Attempts · problems only", "no attempts yet")
-        await held.press("!", rounds=3)
+        await held.press("view.problems", rounds=3)
         assert table.row_order[0] == ("attempt", 900)

@@ -98,7 +98,7 @@ async def test_a_page_is_asked_for_conditionally_and_a_link_is_its_other_end() -
         words = shlex.split(copied(held))
         assert 'If-None-Match: W/"a81"' in words
         assert any(word.startswith("User-Agent: ") for word in words)
-        await held.press("L", rounds=2)
+        await held.press("url.tab_links", rounds=2)
         held.app.screen.query_one("#url-inlinks", CrawlTable).focus()
         await held.press("y", "u")
         assert copied(held) == "https://from.example/"
@@ -244,7 +244,7 @@ def test_markdown_cells_are_text() -> None:
 
 async def test_the_view_is_written_and_its_path_is_told(here: Path) -> None:
     async with stage((200, 40)) as held:
-        await held.press("o")
+        await held.press("view.export")
         assert f"Export {len(held.reports.rows)} rows" in held.text()
         await held.press("j", "enter")
         (path,) = (here / "exports").iterdir()
@@ -255,18 +255,18 @@ async def test_the_view_is_written_and_its_path_is_told(here: Path) -> None:
         assert "rows written: " in held.text()
         assert path.name in held.text()
         await held.type("/www")
-        await held.press("enter", "o", "enter")
+        await held.press("enter", "view.export", "enter")
         held.clock.move(1_000)
         (table,) = (here / "exports").glob("*.csv")
         assert len(table.read_text().splitlines()) == 1 + shown.row_count
-        await held.press("o", "escape")
+        await held.press("view.export", "escape")
         assert len(list((here / "exports").iterdir())) == 2
 
 
 async def test_an_export_that_cannot_be_written_is_told(here: Path) -> None:
     (here / "exports").write_text("")
     async with stage() as held:
-        await held.press("o", "enter")
+        await held.press("view.export", "enter")
         assert "could not be written" in held.text()
 
 

@@ -150,7 +150,7 @@ async def test_themes_go_round_and_an_unknown_one_is_told() -> None:
     async with stage(theme="no-such-theme") as held:
         assert "There is no theme no-such-theme." in held.text()
         assert held.app.theme == "tui-crawler-dark"
-        await held.press("t")
+        await held.press("theme.next")
         assert held.app.theme == "tui-crawler-light"
     async with stage(theme="textual-dark") as held:
         assert held.app.theme == "textual-dark"
@@ -160,7 +160,7 @@ async def test_themes_go_round_and_an_unknown_one_is_told() -> None:
 async def test_a_picture_is_written(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.chdir(tmp_path)
     async with stage() as held:
-        await held.press("ctrl+s")
+        await held.press("app.screenshot")
     pictures = list((tmp_path / "screenshots").glob("tui-crawler-*.svg"))
     assert len(pictures) == 1
     assert "api.example.org" in pictures[0].read_text()
@@ -182,9 +182,9 @@ async def test_notices_of_a_kind_are_one_and_go_away() -> None:
 async def test_footer_is_clicked() -> None:
     async with stage((160, 30)) as held:
         line = held.text().splitlines()[-1]
-        await held.pilot.click(offset=(line.index("! problems") + 2, 29))
+        await held.pilot.click(offset=(line.index("f freeze") + 2, 29))
         await held.settle()
-        assert "problems only" in held.text()
+        assert "‖ frozen" in held.text()
 
 
 async def test_pasted_controls_do_not_get_into_an_input() -> None:

@@ -54,13 +54,13 @@ async def test_many_pages_are_read_in_windows() -> None:
         held.table("#diff-origins").move_cursor(key=3)
         await held.settle(3)
         assert held.table("#diff-pages").row_count == 200
-        await held.press("tab", ">")
+        await held.press("tab", "list.older")
         await held.settle(2)
         assert held.app.screen.situation().urls == (f"{WWW}/p201",)
-        await held.press(">")
+        await held.press("list.older")
         await held.settle(2)
         assert held.table("#diff-pages").row_count == 50
-        await held.press("<", "<")
+        await held.press("list.newer", "list.newer")
         await held.settle(2)
         assert held.app.screen.situation().urls == (f"{WWW}/p1",)
 

@@ -65,11 +65,13 @@ async def test_links_and_refusals(reports: OpenReports) -> None:
 
 async def test_from_a_group_to_a_page_to_the_page_that_links_to_it(reports: OpenReports) -> None:
     shown: Any = reports
-    async with stage((140, 45), reports=shown, explains=None, keys="2 c c c c") as held:
+    async with stage(
+        (140, 45), reports=shown, explains=None, keys="2 failures.group failures.group failures.group failures.group"
+    ) as held:
         held.sees("/items/{n} · row 1 of 3", "cluster: /items/* (3 of 3)")
         await held.press("enter", "enter", rounds=3)
         held.sees(f"{A}/items/0", "depth 1 ◀ shortest")
-        await held.press("L", rounds=3)
+        await held.press("url.tab_links", rounds=3)
         assert first_of(held, "#url-inlinks") == ["a", "/", "a title"]
         await held.press("enter", rounds=3)
         assert held.app.screen._url == f"{A}/"  # type: ignore[attr-defined]

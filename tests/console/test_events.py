@@ -78,7 +78,7 @@ async def test_columns_stand_still_whatever_comes_in_and_exit_codes_are_spelled_
 
 async def test_a_filter_says_which_table_it_is_for() -> None:
     async with stage((120, 40)) as held:
-        await held.press("e", rounds=1)
+        await held.press("log.next_error", rounds=1)
         await held.type("/")
         assert "Events /" in held.text().splitlines()[-2]
         await held.press("escape", "escape", "tab", rounds=0)
@@ -107,9 +107,9 @@ async def test_an_error_that_was_told_stays_in_the_events_and_is_found_by_e() ->
         assert held.app.notices == ()
         assert "the disk is full" in held.text()
         assert held.table("#events").row_order[0] == ("trouble", 1)
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert held.table("#events").cursor_key == ("trouble", 1)
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert held.table("#events").cursor_key == 400
 
 
@@ -120,7 +120,7 @@ async def test_enter_tells_the_whole_of_an_action_or_an_error() -> None:
         held.clock.move(60_000)
         await held.settle(12)
         assert text not in held.text()
-        await held.press("tab", "tab", "g", "enter", rounds=0)
+        await held.press("tab", "tab", "move.first", "enter", rounds=0)
         assert text in held.text()
         held.table("#events").move_cursor(key=("action", 9))
         await held.press("enter", rounds=0)

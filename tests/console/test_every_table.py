@@ -17,12 +17,12 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "failures": ("2",),
     "urls": ("3",),
     "url": ("3", "enter"),
-    "url links": ("3", "enter", "L"),
+    "url links": ("3", "enter", "url.tab_links"),
     "rules": ("4",),
     "logs": ("5",),
     "stats": ("6",),
     "workers": ("8",),
-    "sql": (";", "enter"),
+    "sql": ("sql.open", "enter"),
 }
 IN_THE_DATABASE = {"urls", "origins"}
 """Narrowed and counted by the database, or by the screen itself: their own tests say how."""
@@ -118,7 +118,7 @@ def orders_by_every_column_and_holds_the_cursor(held: Stage, table: CrawlTable) 
 
 
 async def counts_the_values_of_a_column_and_keeps_the_rows_of_one(held: Stage, table: CrawlTable) -> None:
-    await held.press("F", rounds=0)
+    await held.press("table.pivot", rounds=0)
     assert isinstance(held.app.screen, PivotScreen)
     pivot = held.app.screen.query_one("#pivot", CrawlTable)
     value, column = pivot.cursor_key, table.current_column
@@ -138,13 +138,13 @@ async def counts_the_values_of_a_column_and_keeps_the_rows_of_one(held: Stage, t
 
 
 async def marks_rows_by_keys_and_goes_where_one_clicks(held: Stage, table: CrawlTable) -> None:
-    await held.press("g", "space", "G", "v", rounds=0)
+    await held.press("move.first", "space", "move.last", "mark.range", rounds=0)
     assert table.marked == frozenset(table.row_order)
-    await held.press("ctrl+backslash", rounds=0)
+    await held.press("mark.clear", rounds=0)
     assert table.marked == frozenset()
-    await held.press("asterisk", rounds=0)
+    await held.press("mark.all", rounds=0)
     assert table.marked == frozenset(table.row_order)
-    await held.press("asterisk", "g", rounds=0)
+    await held.press("mark.all", "move.first", rounds=0)
     assert table.marked == frozenset()
     x, y = table.content_region.offset - table.region.offset
     last = min(table.row_count, table.content_region.height - 1)

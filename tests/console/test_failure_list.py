@@ -61,11 +61,11 @@ async def test_pages_scroll_on_by_key_and_are_never_held_whole(
 
 @LISTS
 async def test_the_first_and_the_last_are_a_key_away(keys: str, name: str) -> None:
-    async with stage((140, 40), reports=many(1_300, others=0), keys=f"{keys} G") as held:
+    async with stage((140, 40), reports=many(1_300, others=0), keys=f"{keys} end") as held:
         assert held.table(name).cursor_key == 1_300
         assert "row ~1 300 of 1 300" in held.text()
         assert held.table(name).row_order[0] > 1_000
-        await held.press("g", rounds=3)
+        await held.press("move.first", rounds=3)
         assert (held.table(name).cursor_key, held.table(name).row_order[0]) == (1, 1)
         assert "row 1 of 1 300" in held.text()
 
@@ -90,7 +90,7 @@ async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
         held.table("#pages").order_by("url")
         await held.press("j")
         assert f"only the {number} rows loaded" in held.text()
-        await held.press("G")
+        await held.press("move.last")
         assert held.table("#pages").row_count == number, "nothing is read on while it is sorted"
         held.table("#pages").order_by(None)
         await held.press("j", rounds=3)
@@ -100,7 +100,7 @@ async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
 async def test_marks_are_counted_and_retried_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_book, "KEPT", 400)
     async with stage((160, 40), reports=many(1_300), keys="2 enter") as held:
-        await held.press("space", "G", rounds=3)
+        await held.press("space", "move.last", rounds=3)
         assert held.table("#pages").row(1) is None, "the marked page is let go"
         assert "1 marked" in held.text()
         await held.press("space", rounds=1)
@@ -124,13 +124,13 @@ async def test_the_mark_of_a_page_that_failed_no_longer_goes_with_it(monkeypatch
         await held.commit(rounds=3, move_ms=1_100)
         assert held.situation.urls == (f"{API}/p/1", f"{API}/p/3")
         assert "2 marked" in held.text()
-        await held.press("G", rounds=3)
+        await held.press("move.last", rounds=3)
         held.reports.pages = tuple(
             replace(one, last_exit_code="file_gone") if n == 3 else one for n, one in rest.items()
         )
         await held.commit(rounds=2, move_ms=1_100)
         assert held.situation.urls == (f"{API}/p/1", f"{API}/p/3"), "nobody has looked there"
-        await held.press("g", rounds=3)
+        await held.press("move.first", rounds=3)
         assert held.situation.urls == (f"{API}/p/1",)
         assert held.table("#pages").marked == {1}
 

@@ -35,7 +35,7 @@ async def group_by(held: Stage, name: str) -> None:
     """Opens the view and goes round to a grouping."""
     await held.press("2", rounds=2)
     while (name,) != held.app.screen._groups.by:  # type: ignore[attr-defined]
-        await held.press("c", rounds=2)
+        await held.press("failures.group", rounds=2)
 
 
 # what it costs
@@ -134,7 +134,7 @@ async def test_among_the_pages_it_is_the_cluster_of_the_one_under_the_cursor() -
     async with stage((140, 40), keys="2 enter") as held:
         await held.press("j", rounds=1)
         assert "cluster: /v2/items?page=* (2 of 9)" in held.text()
-        await held.press("G", rounds=1)
+        await held.press("move.last", rounds=1)
         assert "cluster: /v2/user/* (7 of 9)" in held.text()
 
 
@@ -162,7 +162,7 @@ async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -
 
 async def test_a_grouping_can_be_chosen_from_a_list() -> None:
     async with stage((140, 40), keys="2") as held:
-        await held.press("C", rounds=0)
+        await held.press("failures.pick", rounds=0)
         assert isinstance(held.app.screen, ChooseScreen)
         await held.press("j", "j", "j", "j", "enter", rounds=3)
         assert "By path pattern" in held.text()
@@ -217,17 +217,17 @@ async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
         held.sees("counted 15 of 1 204 331, 14 recoverable", "as of 10:41:0")
         await held.settle(4, move_ms=30_000)
         assert reports.asked.count("failure_count(exit_code)") == 2, "the first pages, and all of them"
-        await held.press("u", rounds=2)
+        await held.press("failures.count", rounds=2)
         assert reports.asked.count("failure_count(exit_code)") == 3
 
 
 async def test_a_grouping_that_was_shown_before_is_there_at_once_and_counted_anew() -> None:
     async with stage((160, 40), keys="2") as held:
         for _ in GROUPINGS:
-            await held.press("c", rounds=2)
+            await held.press("failures.group", rounds=2)
         held.reports.pages = held.reports.pages[1:]
         held.reports.commit()
-        await held.press("c", rounds=0)
+        await held.press("failures.group", rounds=0)
         assert "By origin · 15 pages" in held.text()
         assert held.table("#pages").row_count == 0, "whose pages are not read yet"
         await held.settle(2)
@@ -442,7 +442,7 @@ async def test_the_retry_column_follows_the_origin() -> None:
 async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
     async with stage((140, 40), keys="2 enter") as held:
         await held.decide("r", rounds=0)
-        await held.press("z")
+        await held.press("journal.undo")
         told = held.told
         assert told.startswith("undo: the last action, retry https://")
         assert told.endswith(", cannot be undone")
@@ -529,6 +529,6 @@ async def test_all_links_of_a_failed_page_are_a_key_away_at_any_size(size: tuple
     async with stage(size, keys="2 tab", rounds=2) as held:
         await held.settle(2)
         info = held.app.screen.query_one("#page-info", Lines)
-        assert ("linked from 15 (L)" in str(info.border_title)) == (size[0] < 81)
-        await held.press("L", rounds=2)
+        assert ("linked from 15 (o l)" in str(info.border_title)) == (size[0] < 81)
+        await held.press("url.tab_links", rounds=2)
         assert held.app.focused is held.table("#url-inlinks")

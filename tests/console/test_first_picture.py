@@ -167,8 +167,10 @@ async def let_read(held: Stage) -> None:
 
 NUMBERS = tuple((str(number),) for number in range(1, 9))
 DEEPER = (
-    ("1", "enter"), ("1", "M"), ("1", "w"), ("1", "b"), ("1", "equals_sign"), ("2", "tab", "enter", "L"),
-    ("2", "c", "c"), ("3", "enter", "A", "H", "L", "B"), ("6", "s", "c", "c"), ("8", "j", "j"),
+    ("1", "enter"), ("1", "origin.tree"), ("1", "timeline.open"), ("1", "robots.view"), ("1", "runs.diff"),
+    ("2", "tab", "enter", "url.tab_links"), ("2", "failures.group", "failures.group"),
+    ("3", "enter", "url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body"),
+    ("view.stats", "s", "escape", "stats.ledger", "stats.ledger"), ("8", "j", "j"),
 )  # fmt: skip
 """Keys to all views, and from there to every other screen that shows what is read."""
 

@@ -1,4 +1,4 @@
-"""The footer: what a screen is for comes first, the place keeps its end, the numbered views are one chip."""
+"""The footer: what a screen is for comes first, the place keeps its end, the menus are named on every screen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tui_crawler.console.action import Need, Where
 from tui_crawler.console.actions import BY_ID
-from tui_crawler.console.dialogs.jump import JumpScreen
 from tui_crawler.console.keys import FIRST, footer_at
 from tui_crawler.console.table.crawl_table import CrawlTable
 
@@ -26,28 +25,30 @@ async def open_origin(held: Stage) -> None:
 async def test_an_origin_offers_what_is_done_to_it_before_new_seeds(size: tuple[int, int]) -> None:
     async with stage(size) as held:
         await open_origin(held)
-        assert "p pause  x stop  d slower  b robots.txt" in footer(held)
-        assert footer(held).find("a add") in {-1, *range(footer(held).index("robots.txt"), size[0])}
+        assert "p pause" in footer(held)
+        assert footer(held).find("a add") in {-1, *range(footer(held).index("p pause"), size[0])}
+        assert "o origin…  g go to…  ? help  q quit" in footer(held)
 
 
 async def test_enter_is_named_only_where_it_opens_something() -> None:
     async with stage((80, 24)) as held:
         await open_origin(held)
-        assert "enter open" not in footer(held), "the state has no rows"
-        await held.press("tab", rounds=0)
+        held.app.screen.query_one("#attempts").focus()
+        await held.quiet()
         assert "enter open" in footer(held)
-        await held.press("W", rounds=0)
-        assert "enter open" not in footer(held)
+        held.app.screen.query_one("#state").focus()
+        await held.quiet()
+        assert "enter open" not in footer(held), "the state has no rows"
 
 
 async def test_a_url_offers_what_is_done_to_it_and_does_not_repeat_its_tabs() -> None:
     async with stage((80, 24)) as held:
         await held.press("2", "tab", "enter", rounds=2)
-        assert "r retry  m make rule  y copy" in footer(held)
+        assert "r retry  y copy  o URL…" in footer(held)
         await held.pilot.resize_terminal(200, 60)
         await held.quiet()
         assert "r retry  m make rule  y copy" in footer(held)
-        for tab in ("W why", "A attempts", "H headers", "L links", "B body"):
+        for tab in ("attempts", "headers", "links", "body"):
             assert tab not in footer(held)
 
 
@@ -57,26 +58,10 @@ async def test_a_rule_is_made_from_the_marked_pages() -> None:
         assert "m rule from 2" in footer(held)
 
 
-async def test_the_numbered_views_are_one_chip_that_opens_the_overlay() -> None:
-    async with stage((200, 60)) as held:
-        assert "1-8 views" in footer(held)
-        for view in ("2 failures", "3 URLs", "5 logs", "6 stats"):
-            assert view not in footer(held)
-        await held.pilot.click(offset=(footer(held).index("1-8") + 1, 59))
-        await held.settle(1)
-        assert isinstance(held.app.screen, JumpScreen)
-        assert "5 logs" in held.text()
-
-
-async def test_views_with_other_keys_are_named_by_the_key_of_the_overlay() -> None:
-    async with stage((200, 60), keymap={"view.logs": "f5"}) as held:
-        assert "ctrl+o views" in footer(held)
-
-
 async def test_the_place_is_cut_at_its_left() -> None:
     async with stage((80, 24)) as held:
         await open_origin(held)
-        await held.press("b", rounds=2)
+        await held.act("robots.view", rounds=2)
         assert footer(held).startswith(" … › robots.txt   ")
 
 

@@ -23,7 +23,7 @@ async def undo_after_the_end(held: Stage, host: FakeHost, done: Command, inverse
     assert held.app.hosting.phase is EnginePhase.ended
     host.end.clear()
     held.journal.after = after
-    await held.press("z")
+    await held.press("journal.undo")
     await held.decided()
     assert held.journal.sent == [done, inverse]
     phase = held.app.hosting.phase

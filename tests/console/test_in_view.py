@@ -21,21 +21,21 @@ VIEWS = {
     "failures, pages": ("2", "tab"),
     "failures, enlarged": ("2", "tab", "+"),
     "url": ("2", "tab", "enter"),
-    "url, attempts": ("2", "tab", "enter", "A"),
-    "url, headers": ("2", "tab", "enter", "H"),
-    "url, links": ("2", "tab", "enter", "L"),
-    "url, body": ("2", "tab", "enter", "B"),
+    "url, attempts": ("2", "tab", "enter", "url.tab_attempts"),
+    "url, headers": ("2", "tab", "enter", "url.tab_headers"),
+    "url, links": ("2", "tab", "enter", "url.tab_links"),
+    "url, body": ("2", "tab", "enter", "url.tab_body"),
     "why": ("2", "tab", "enter", "i", "enter"),
     "urls": ("3",),
     "rules": ("4",),
-    "rule draft": ("4", "D"),
+    "rule draft": ("4", "rule.delete"),
     "logs": ("5",),
     "stats": ("6",),
     "workers": ("8",),
     "stats, last pane": ("6", "shift+tab"),
     "stats, origins": ("6", "tab", "/"),
-    "robots.txt": ("enter", "b"),
-    "sql": (";",),
+    "robots.txt": ("enter", "robots.view"),
+    "sql": ("sql.open",),
 }
 """Keys that lead to a view."""
 
@@ -123,7 +123,7 @@ async def test_panes_of_a_small_origin_are_below_each_other_and_tab_brings_each_
         assert seen == {"todo", "exits", "state", "attempts"}
 
 
-@pytest.mark.parametrize("tab", ["W", "B"])
+@pytest.mark.parametrize("tab", ["url.tab_why", "url.tab_body"])
 async def test_a_filter_of_a_url_opens_the_list_that_is_filtered(tab: str) -> None:
     async with stage(SIZES[0]) as held:
         await held.press("2", "tab", "enter", tab, rounds=1)
@@ -135,7 +135,7 @@ async def test_a_filter_of_a_url_opens_the_list_that_is_filtered(tab: str) -> No
 
 async def test_where_there_is_no_list_that_is_said() -> None:
     async with stage(SIZES[2]) as held:
-        await held.press("enter", "b", "/", rounds=1)
+        await held.press("enter", "robots.view", "/", rounds=1)
         assert held.told == "no list is shown here"
 
 
@@ -144,7 +144,7 @@ async def test_narrow_a_pane_is_enlarged_in_one_step_and_put_back_in_one() -> No
         await held.press("2", "+", rounds=1)
         screen = held.on_top
         assert screen.query_one("#groups").outer_size == screen.query_one("#body").size
-        await held.press("_", rounds=1)
+        await held.press("zoom.out", rounds=1)
         assert screen.zoom.level == 0
 
 

@@ -112,47 +112,47 @@ class Tour:
         await self.held.settle(1)
         assert_clean(self.held, self.payload)
         await self.take_out()
-        await self.press("shift+tab", "e", "enter", "escape", "F", "escape", rounds=0)
+        await self.press("shift+tab", "log.next_error", "enter", "escape", "table.pivot", "escape", rounds=0)
         await self.take_out()
-        await self.press("1", "F", "escape", rounds=0)
+        await self.press("1", "table.pivot", "escape", rounds=0)
 
     async def origin(self) -> None:
         await self.press("enter", "enter", rounds=2)
         await self.press("escape", rounds=0)
         await self.take_out()
-        await self.press("b", rounds=2)
+        await self.press("robots.view", rounds=2)
         await self.do("robots.test", f"/{self.payload}")
-        await self.press("ctrl+t", rounds=0)
+        await self.press("robots.test", rounds=0)
         await self.held.type(f"/x{self.payload}")
-        await self.press("enter", "+", "+", "+", "B", rounds=0)
+        await self.press("enter", "+", "+", "+", "robots.refetch", rounds=0)
         await self.held.decided()
         await self.press("escape", "escape", rounds=0)
 
     async def failures(self) -> None:
         await self.press("2", rounds=2)
         for _ in failure_rows.GROUPINGS:
-            await self.press("c", rounds=2)
+            await self.press("failures.group", rounds=2)
             await self.take_out()
-        await self.press("C", "escape", "tab", "R", "escape", rounds=0)
+        await self.press("failures.pick", "escape", "tab", "R", "escape", rounds=0)
 
     async def dialogs(self) -> None:
-        await self.press("ctrl+p", "escape", "?", "escape", "ctrl+o", "escape", "f1", "escape", "a", rounds=0)
+        await self.press("ctrl+p", "escape", "?", "escape", "focus.jump", "escape", "f1", "escape", "a", rounds=0)
         self.held.app.screen.query_one(TextArea).load_text("https://x.example/")
-        await self.press("escape", "y", "escape", "o", "escape", "s", "escape", rounds=0)
-        await self.press("1", "x", "escape", "P", "escape", rounds=0)
+        await self.press("escape", "y", "escape", "view.export", "escape", "s", "escape", rounds=0)
+        await self.press("1", "origin.stop", "escape", "P", "escape", rounds=0)
 
     async def urls(self) -> None:
         await self.press("3", "j", rounds=1)
         await self.take_out()
         await self.press("/", rounds=0)
         await self.held.type("re:(" + self.payload)
-        await self.press("enter", "ctrl+l", "F", "enter", "ctrl+l")
+        await self.press("enter", "ctrl+l", "table.pivot", "enter", "ctrl+l")
         await self.press("enter", rounds=2)
-        for key in ("A", "H", "L", "B"):
+        for key in ("url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body"):
             await self.press(key, rounds=2)
             await self.take_out()
-        await self.press("b", "b", "W", "ctrl+o", "escape", rounds=1)
-        await self.press("L", ">", "<", "escape", "i", rounds=0)
+        await self.press("url.raw", "url.raw", "url.tab_why", "focus.jump", "escape", rounds=1)
+        await self.press("url.tab_links", "list.older", "list.newer", "escape", "i", rounds=0)
         await self.press("enter", rounds=2)
         for asked in (self.payload, f"odd{self.payload}"):
             self.held.app.go_to(Where.why, asked)
@@ -163,15 +163,16 @@ class Tour:
     async def logs_and_stats(self) -> None:
         await self.press("5", rounds=2)
         await self.take_out()
-        await self.press("/", "o", "enter", "e", "w", "O", "T", "&", "escape", rounds=0)
+        await self.press("log.search", "o", "enter", "log.next_error", "log.next_warning", rounds=0)
+        await self.press("log.origin", "log.time", "log.filter", "escape", rounds=0)
         await self.held.settle(1)
         assert_clean(self.held, self.payload)
-        await self.press("6", rounds=1)
+        await self.press("view.stats", rounds=1)
         for name in STATS_TABLES:
             await self.do("stats.ledger", name)
             self.held.app.screen.query_one("#ledger").focus()
             await self.take_out()
-        await self.press("F", "escape", "L", "escape", rounds=0)
+        await self.press("table.pivot", "escape", "job.depth", "escape", rounds=0)
 
     async def rules(self) -> None:
         await self.press("4", "tab", rounds=2)
@@ -179,18 +180,18 @@ class Tour:
         await self.press("shift+tab", rounds=0)
         await self.take_out()
         await self.do("rules.test", f"https://x/{self.payload}")
-        await self.press("enter", "g", "E", rounds=2)
-        await self.press("enter", "escape", "escape", "y", "G", "D", "escape", "X", rounds=1)
+        await self.press("enter", "home", "rule.edit", rounds=2)
+        await self.press("enter", "escape", "escape", "y", "end", "rule.delete", "escape", "rules.exclude", rounds=1)
         await self.held.type(f"host: {self.payload}")
-        await self.press("enter", "escape", "g", "j", "j", "D", rounds=1)
+        await self.press("enter", "escape", "home", "j", "j", "rule.delete", rounds=1)
         await counted(self.held)
-        await self.press("E", rounds=0)
+        await self.press("rule.edit", rounds=0)
         await self.held.type("bad")
         await counted(self.held)
         await self.press("escape", "escape", "y", rounds=0)
 
     async def sql(self) -> None:
-        await self.press(";", rounds=0)
+        await self.press("sql.open", rounds=0)
         screen = self.held.app.screen
         assert isinstance(screen, SqlScreen)
         editor = screen.query_one(TextArea)
@@ -205,7 +206,7 @@ class Tour:
             await self.do("sort.pick", column.id, rounds=0)
         screen.query_one("#sql-rows").focus()
         await self.take_out()
-        await self.press("l", "F", "escape", "/", rounds=0)
+        await self.press("right", "table.pivot", "escape", "/", rounds=0)
         await self.held.type(self.payload)
         await self.press("enter", "escape", "escape", rounds=0)
 

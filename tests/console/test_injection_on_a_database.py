@@ -100,9 +100,11 @@ async def tour(held: Stage) -> None:
     """Every view, with its windows and tabs."""
     assert_clean(held, PAYLOAD)
     for keys in (
-        ("enter", "b", "escape", "escape"),
-        ("2", *("c" for _ in GROUPINGS), "tab", "enter", "A", "H", "L", "B", "b", "W", "i", "escape"),
-        ("3", "F", "escape", "4", "tab", "5", "6", *("c" for _ in STATS_TABLES), ";"),
+        ("enter", "robots.view", "escape", "escape"),
+        ("2", *("failures.group" for _ in GROUPINGS), "tab", "enter"),
+        ("url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body", "url.raw", "url.tab_why"),
+        ("i", "escape", "3", "table.pivot", "escape", "4", "tab", "5", "view.stats"),
+        (*("stats.ledger" for _ in STATS_TABLES), "sql.open"),
     ):
         for key in keys:
             await held.press(key, rounds=1)

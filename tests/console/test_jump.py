@@ -8,7 +8,8 @@ from textual.geometry import Region
 from textual.widget import Widget
 
 from tests.console.support import Stage, stage
-from tui_crawler.console.dialogs.jump import LETTERS, JumpBox, JumpLabel, JumpScreen, targets_of
+from tui_crawler.console.dialogs.jump import LETTERS, JumpLabel, JumpScreen, targets_of
+from tui_crawler.console.panes.key_menu import KeyMenu
 from tui_crawler.console.panes.zoom import panes_of
 
 SIZES = ((40, 10), (60, 20), (80, 24), (120, 40), (200, 60))
@@ -27,7 +28,7 @@ async def test_every_pane_has_a_letter_that_can_be_read(size: tuple[int, int]) -
     async with stage(size) as held:
         screen = held.on_top
         panes = panes_of(screen)
-        await held.press("ctrl+o", rounds=0)
+        await held.press("focus.jump", rounds=0)
         assert isinstance(held.app.screen, JumpScreen)
         shown = labels(held)
         assert list(shown) == list(LETTERS[: len(panes)])
@@ -36,26 +37,26 @@ async def test_every_pane_has_a_letter_that_can_be_read(size: tuple[int, int]) -
             assert region.area
             assert region in whole
             assert region in pane.region
-        assert held.app.screen.query_one(JumpBox).region in whole
+        assert held.app.screen.query_one(KeyMenu).region in whole
         for words in ("1 origins", "2 failures", "6 stats"):
             assert words in held.text()
 
 
 async def test_a_letter_goes_to_its_pane() -> None:
     async with stage((120, 40)) as held:
-        await held.press("ctrl+o", "d", rounds=0)
+        await held.press("focus.jump", "d", rounds=0)
         screen = held.app.console_screen
         assert screen is held.app.screen
         assert screen.focused is screen.query_one("#events")
-        await held.press("ctrl+o", "A", rounds=0)  # with caps lock, too
+        await held.press("focus.jump", "A", rounds=0)  # with caps lock, too
         assert screen.focused is screen.query_one("#origins")
 
 
 async def test_a_number_goes_to_its_view_and_esc_leaves() -> None:
     async with stage((120, 40)) as held:
-        await held.press("ctrl+o", "escape", rounds=0)
+        await held.press("focus.jump", "escape", rounds=0)
         assert held.app.screen is held.app.console_screen
-        await held.press("ctrl+o", "m", rounds=0)
+        await held.press("focus.jump", "m", rounds=0)
         assert isinstance(held.app.screen, JumpScreen)  # nothing is there
         await held.press("2", rounds=1)
         assert held.app.screen.query("#groups")
@@ -64,7 +65,7 @@ async def test_a_number_goes_to_its_view_and_esc_leaves() -> None:
 async def test_tabs_have_their_keys() -> None:
     async with stage((120, 40)) as held:
         await held.press("2", "tab", "enter", rounds=1)
-        await held.press("ctrl+o", rounds=0)
+        await held.press("focus.jump", rounds=0)
         assert {"W", "A", "H", "L", "B"} <= set(labels(held))
         await held.press("L", rounds=1)
         assert held.app.screen.query_one("#url-links").display
@@ -76,7 +77,7 @@ async def test_a_double_click_beside_it_leaves_it_only() -> None:
         await held.press("enter", rounds=0)
         below = held.app.screen
         for depth in (1, 0):
-            await held.press("ctrl+o", rounds=0)
+            await held.press("focus.jump", rounds=0)
             for kind in (MouseDown, MouseUp) * 2:
                 held.app.post_message(kind(None, 2, 30, 0, 0, 1, False, False, False, 2, 30))
             await held.quiet()
@@ -87,19 +88,19 @@ async def test_a_double_click_beside_it_leaves_it_only() -> None:
 
 async def test_a_click_jumps_and_a_click_beside_leaves() -> None:
     async with stage((120, 40)) as held:
-        await held.press("ctrl+o", rounds=0)
+        await held.press("focus.jump", rounds=0)
         x, y = labels(held)["d"].center
         await held.pilot.click(offset=(int(x), int(y)))
         await held.quiet()
         screen = held.app.console_screen
         assert held.app.screen is screen
         assert screen.focused is screen.query_one("#events")
-        await held.press("ctrl+o", rounds=0)
+        await held.press("focus.jump", rounds=0)
         await held.pilot.click(offset=(2, 30))
         await held.quiet()
         assert held.app.screen is screen
-        await held.press("ctrl+o", rounds=0)
-        box = held.app.screen.query_one(JumpBox)
+        await held.press("focus.jump", rounds=0)
+        box = held.app.screen.query_one(KeyMenu)
         line = held.text().splitlines()[box.region.y + 1]
         await held.pilot.click(offset=(line.index("failures"), box.region.y + 1))
         await held.quiet()
@@ -109,7 +110,7 @@ async def test_a_click_jumps_and_a_click_beside_leaves() -> None:
 
 async def test_panes_behind_an_enlarged_one_stand_in_the_box_and_the_zoom_goes_along() -> None:
     async with stage((120, 40)) as held:
-        await held.press("+", "ctrl+o", rounds=1)
+        await held.press("+", "focus.jump", rounds=1)
         assert list(labels(held)) == ["a"]
         assert "d Events" in held.text()
         await held.press("d", rounds=1)
@@ -126,20 +127,20 @@ async def test_keys_of_views_are_the_operators() -> None:
         screen = held.on_top
         found = {target.key: target.goal for target in targets_of(screen, held.app.appearance.key_names)}
         assert found["f2"] == "view.failures"
-        await held.press("ctrl+o", "f2", rounds=1)
+        await held.press("focus.jump", "f2", rounds=1)
         assert held.app.screen.query("#groups")
 
 
 async def test_panes_scrolled_out_of_view_stand_in_the_box_also_after_a_resize() -> None:
     async with stage((120, 40)) as held:
-        await held.press("6", "ctrl+o", rounds=1)
+        await held.press("6", "focus.jump", rounds=1)
         wide = labels(held)
         assert len(wide) >= 4
         for size in ((60, 20), (80, 24), (120, 40)):
             await held.pilot.resize_terminal(*size)
             await held.quiet()
             screen = held.on_top
-            box = held.app.screen.query_one(JumpBox)
+            box = held.app.screen.query_one(KeyMenu)
             for label in held.app.screen.query(JumpLabel):
                 assert isinstance(label.target.goal, Widget)
                 assert label.region in label.target.goal.region, "on the pane it goes to"

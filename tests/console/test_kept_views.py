@@ -62,7 +62,7 @@ async def test_a_question_that_was_waited_for_is_not_asked_after_the_view_was_le
 async def test_size_and_theme_that_change_meanwhile_hold_for_a_hidden_view() -> None:
     async with stage((140, 40)) as held:
         await held.press("3", rounds=3)
-        await held.press("1", "t", rounds=2)
+        await held.press("1", "theme.next", rounds=2)
         await held.pilot.resize_terminal(60, 20)
         await held.press("3", rounds=3)
         again = held.app.export_screenshot()

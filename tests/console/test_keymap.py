@@ -80,7 +80,7 @@ async def test_the_keys_of_tables_and_of_actions_can_be_changed() -> None:
         table = held.app.screen.query_one("#origins", CrawlTable)
         await held.press("ctrl+n", "ctrl+n", "j", rounds=0)
         assert table.cursor_index == 2
-        await held.press("alt+greater_than_sign", rounds=0)
+        await held.press("move.last", rounds=0)
         assert table.cursor_index == table.row_count - 1
         await held.press("alt+x", rounds=0)
         assert held.app.screen.is_modal

@@ -36,28 +36,31 @@ PLACES: dict[str, tuple[str, ...]] = {
     "group": ("2", "enter"),
     "urls": ("3",),
     "url": ("3", "enter"),
-    "links": ("3", "enter", "L"),
+    "links": ("3", "enter", "url.tab_links"),
     "why": ("3", "i", "enter"),
     "rules": ("4",),
-    "draft": ("4", "D"),
-    "entry": ("4", "e"),
+    "draft": ("4", "rule.delete"),
+    "entry": ("4", "rule.add"),
     "logs": ("5",),
     "stats": ("6",),
     "workers": ("8",),
-    "robots": ("b",),
-    "sql": ("semicolon",),
+    "robots": ("robots.view",),
+    "sql": ("sql.open",),
     "filter": ("slash", "a"),
 }
 """Where one can be, and the keys that lead there."""
 OPENERS = (
-    *(("overview", key) for key in ("question_mark", "f1", "ctrl+p", "ctrl+o", "s", "y", "F", "a", "x", "X", "R")),
-    *(("overview", key) for key in ("ctrl+c", "i", "2", "3", "4", "5", "6", "semicolon", "b", "enter", "colon", "q")),
-    *(("rules", key) for key in ("enter", "e", "D", "X", "ctrl+t", "u")),
-    *(("urls", key) for key in ("enter", "m", "F", "slash", "minus", "left_square_bracket")),
-    *(("draft", key) for key in ("A", "escape", "4")),
-    *(("failures", key) for key in ("C", "enter", "R")),
+    *(("overview", keys) for keys in ("question_mark", "f1", "ctrl+p", "g j", "s", "y", "t f", "a", "o s", "o x", "R")),
+    *(
+        ("overview", keys)
+        for keys in ("ctrl+c", "i", "2", "3", "4", "5", "6", "g q", "o r", "enter", "colon", "q", "g")
+    ),
+    *(("rules", keys) for keys in ("enter", "a", "o d", "o x", "o t", "o b")),
+    *(("urls", keys) for keys in ("enter", "m", "t f", "slash", "g l", "g b")),
+    *(("draft", keys) for keys in ("ctrl+s", "escape", "4")),
+    *(("failures", keys) for keys in ("t h", "enter", "R")),
 )
-"""Every view and every dialog: where, and the key that opens it."""
+"""Every view and every dialog: where, and the keys that open it."""
 WELCOME_KEYS = ("a", "l", "o", "D", "t", "enter")
 WELCOME_WAYS = ("end", "exit", "leave", "back")
 TURNS = (0, 0, 1, 1, 2, 3, 4, 5, 6, 8, 11, 15, 25, 40)
@@ -140,9 +143,10 @@ async def turn(times: int) -> None:
         await asyncio.sleep(0)
 
 
-def press(held: Stage, key: str) -> None:
-    """Presses a key, and does not wait for what comes of it."""
-    held.app.post_message(events.Key(key, key if len(key) == 1 else character_of(key)))
+def press(held: Stage, keys: str) -> None:
+    """Presses a key, or two, and does not wait for what comes of it."""
+    for key in keys.split():
+        held.app.post_message(events.Key(key, key if len(key) == 1 else character_of(key)))
 
 
 async def leave(held: Stage, way: str, turns: int) -> None:

@@ -62,13 +62,13 @@ async def test_it_scrolls_back_to_the_first_entry_and_on_to_the_end_and_is_never
 
 @pytest.mark.usefixtures("small")
 async def test_the_first_and_the_newest_entry_are_a_key_away() -> None:
-    async with stage(reports=attempts_only(3_000), keys="5 g") as held:
+    async with stage(reports=attempts_only(3_000), keys="5 move.first") as held:
         assert held.table("#log").cursor_key == ("attempt", 1)
         assert "○ not following" in held.text()
-        await held.press("G", rounds=3)
+        await held.press("move.last", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 3_000)
         assert "● following" in held.text()
-        await held.press("home", ">", rounds=3)
+        await held.press("home", "log.newest", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 3_000)
 
 
@@ -80,12 +80,12 @@ async def test_what_comes_in_moves_nothing_that_is_read_and_is_counted() -> None
         assert (held.table("#log").cursor_key, held.table("#log").visible_keys[0]) == (at, top)
         assert "○ not following · 30 new" in held.text()
         assert numbers(held)[-1] == 3_030
-        await held.press("g", rounds=3)
+        await held.press("move.first", rounds=3)
         await held.commit(log=many(3_031, 3_040), rounds=2, move_ms=300)
         assert "○ not following · 40 new" in held.text()
         assert held.table("#log").cursor_key == ("attempt", 1)
         assert numbers(held)[-1] < 400, "what is far away is counted, not held"
-        await held.press("G", rounds=3)
+        await held.press("move.last", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 3_040)
         assert "new" not in held.text().splitlines()[3]
         assert "● following" in held.text()
@@ -124,11 +124,11 @@ async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
     async with stage((140, 40), reports=attempts_only(600), keys="5") as held:
         number = held.table("#log").row_count
         held.table("#log").order_by("text")
-        await held.press("g", "G", rounds=2)
+        await held.press("move.first", "move.last", rounds=2)
         assert held.table("#log").row_count == number, "nothing is read on while it is sorted"
         assert f"only the {number} rows loaded" in held.text()
         held.table("#log").order_by(None)
-        await held.press("g", rounds=3)
+        await held.press("move.first", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 1)
         assert "rows held" not in held.text()
 
@@ -138,7 +138,7 @@ async def test_errors_far_back_are_looked_for_on_and_on() -> None:
     reports = attempts_only(900)
     reports.log = tuple(replace(one, exit_code="request_timeout") for one in reports.log)
     reports.happened = (replace(activities()[2], at=NOW),)
-    async with stage(reports=reports, keys="5 L L", rounds=2) as held:
+    async with stage(reports=reports, keys="5 log.level log.level", rounds=2) as held:
         assert "searching…" in held.text()
         await held.settle(10)
         assert keys_of(held) == [("activity", 39)]

@@ -54,7 +54,7 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
     reports = with_ends(3_000, _2500="request_timeout", _200="server_internal_error", _90="server_internal_error")
     async with stage(reports=reports, keys="5", rounds=2) as held:
         assert ("attempt", 200) not in keys_of(held)
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         await looked(held)
         table = held.table("#log")
         assert table.cursor_key == ("attempt", 200)
@@ -63,34 +63,34 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
         held.sees("○ not following", "held")
         found = [number for _, number in keys_of(held)]
         assert found == list(range(found[0], found[-1] + 1))
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         await looked(held)
         assert table.cursor_key == ("attempt", 90)
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         await looked(held)
         assert "no further error" in held.text()
         assert table.cursor_key == ("attempt", 90)
-        await held.press("w", rounds=0)
+        await held.press("log.next_warning", rounds=0)
         assert "no further warning in this list" in held.text(), "the beginning is held"
-        await held.press("W", rounds=0)
+        await held.press("log.previous_warning", rounds=0)
         await looked(held)
         assert table.cursor_key == ("attempt", 2_500)
-        await held.press("W", rounds=0)
+        await held.press("log.previous_warning", rounds=0)
         await looked(held)
-        assert "searched up to its end" in held.text()
-        await held.press("E", rounds=0)
+        assert "the log was looked through to its end" in held.text()
+        await held.press("log.previous_error", rounds=0)
         assert table.cursor_key == ("attempt", 2_500)
 
 
 async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None:
     async with stage((140, 30), reports=with_ends(6_000, _3="server_internal_error"), keys="5", rounds=2) as held:
-        await held.enter("/docs.example.net/3x", rounds=3)
-        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "rows read, esc stops")
+        await held.enter("lsdocs.example.net/3x", rounds=3)
+        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "looked at, esc stops")
         asked = len(held.reports.asked)
         await held.press("escape", rounds=2)
         assert LOOKING not in held.text()
         assert "search stopped" in held.text()
-        assert "/docs.example.net/3x/ 0 hits held" in held.text(), "esc has stopped the looking, no more"
+        assert "search docs.example.net/3x: 0 hits held" in held.text(), "esc has stopped the looking, no more"
         assert not [one for one in held.reports.asked[asked:] if "3x" in one]
         assert held.table("#log").cursor_key == ("attempt", 6_000)
         await held.press("escape", rounds=0)
@@ -100,15 +100,15 @@ async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None
 async def test_a_new_search_takes_the_place_of_the_one_before() -> None:
     reports = with_ends(6_000, _4000="request_timeout")
     async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
-        await held.enter("/nowhere", rounds=1)
+        await held.enter("lsnowhere", rounds=1)
         assert f"{LOOKING} hit of nowhere" in held.text()
-        await held.press("w", rounds=0)
+        await held.press("log.next_warning", rounds=0)
         assert f"{LOOKING} warning" in held.text()
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 4_000)
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert f"{LOOKING} error" in held.text()
-        await held.press("G", rounds=3)
+        await held.press("move.last", rounds=3)
         assert LOOKING not in held.text()
         assert held.table("#log").cursor_key == ("attempt", 6_000)
 
@@ -118,18 +118,18 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
     log = [replace(one, title="A Quince") if one.attempt_id in {2_000, 1_000} else one for one in reports.log]
     reports.log = tuple(log)
     async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
-        await held.enter("/QUINCE", rounds=0)
+        await held.enter("lsQUINCE", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 2_000)
-        assert "/quince/ 1 hit held" in held.text()
+        assert "search quince: 1 hit held" in held.text()
         await held.press("n", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 1_000)
         await held.press("n", rounds=0)
         await looked(held)
         assert "no further hit of quince" in held.text()
-        await held.press("g", rounds=3)
-        await held.press("/", rounds=0)
+        await held.press("move.first", rounds=3)
+        await held.press("log.search", rounds=0)
         await held.enter("", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 1_000), "there is none older: the newer one"
@@ -138,7 +138,7 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
 async def test_what_comes_in_meanwhile_is_news_and_following_goes_on_until_it_arrives() -> None:
     reports = with_ends(3_000, _400="server_internal_error")
     async with stage(reports=reports, keys="5", rounds=2) as held:
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         held.reports.commit(log=many(3_001, 3_005))
         assert LOOKING in held.text()
         await held.settle(1, move_ms=300)
@@ -151,7 +151,7 @@ async def test_what_comes_in_meanwhile_is_news_and_following_goes_on_until_it_ar
 
 async def test_frozen_it_looks_too() -> None:
     async with stage(reports=with_ends(3_000, _400="server_internal_error"), keys="5 f", rounds=2) as held:
-        await held.press("e", rounds=1)
+        await held.press("log.next_error", rounds=1)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 400)
         assert "‖ frozen" in held.text()
@@ -159,11 +159,11 @@ async def test_frozen_it_looks_too() -> None:
 
 async def test_among_errors_only_there_is_no_warning_to_go_to_and_hits_are_errors() -> None:
     reports = with_ends(3_000, _400="server_internal_error", _300="request_timeout", _200="server_internal_error")
-    async with stage((140, 30), reports=reports, keys="5 L L") as held:
-        await held.press("w", rounds=0)
+    async with stage((140, 30), reports=reports, keys="5 log.level log.level") as held:
+        await held.press("log.next_warning", rounds=0)
         assert "errors only are shown; L shows everything" in held.text()
         asked = len(held.reports.asked)
-        await held.enter("/timeout", rounds=0)
+        await held.enter("lstimeout", rounds=0)
         await looked(held)
         assert "no further hit of timeout" in held.text()
         assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 200), ("attempt", 400)]
@@ -173,11 +173,11 @@ async def test_among_errors_only_there_is_no_warning_to_go_to_and_hits_are_error
 async def test_where_rows_are_filtered_or_ordered_it_stays_among_them_and_says_so() -> None:
     async with stage((140, 30), reports=with_ends(3_000, _400="server_internal_error"), keys="5", rounds=2) as held:
         held.table("#log").order_by("text")
-        await held.press("e", rounds=2)
+        await held.press("log.next_error", rounds=2)
         assert "no further error among the rows shown" in held.text()
         assert LOOKING not in held.text()
         held.table("#log").order_by(None)
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert LOOKING in held.text()
         held.table("#log").order_by("text")
         at = held.table("#log").cursor_key
@@ -196,8 +196,8 @@ async def test_narrowed_to_an_origin_it_looks_there() -> None:
     )
     async with stage((140, 30), reports=reports, keys="5", rounds=2) as held:
         held.table("#log").move_cursor(key=("attempt", 2_999))
-        await held.press("O", rounds=2)
-        await held.press("e", rounds=0)
+        await held.press("log.origin", rounds=2)
+        await held.press("log.next_error", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 300)
         assert "other.example" in held.text().splitlines()[3]
@@ -205,7 +205,7 @@ async def test_narrowed_to_an_origin_it_looks_there() -> None:
 
 async def test_left_for_a_url_it_looks_no_further() -> None:
     async with stage(reports=with_ends(6_000, _40="server_internal_error"), keys="5", rounds=2) as held:
-        await held.press("e", "enter", rounds=0)
+        await held.press("log.next_error", "enter", rounds=0)
         assert held.app.screen.WHERE.value == "URL"
         await held.press("escape", rounds=3)
         assert held.app.screen.WHERE.value == "Logs"
@@ -240,19 +240,19 @@ async def test_bookmarks_are_gone_round_from_anywhere_and_last(tmp_path: Path) -
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=()), memory=memory) as held:
         await held.press("5", rounds=2)
-        await held.press("B", rounds=0)
+        await held.press("log.next_bookmark", rounds=0)
         assert "there is no bookmark" in held.text()
-        await held.press("k", "b", rounds=1)
+        await held.press("k", "log.bookmark", rounds=1)
         near = held.table("#log").cursor_key
         await held.command("goto 2026-01-05 10:46:07", rounds=4)
         far = held.table("#log").cursor_key
-        await held.press("b", rounds=1)
+        await held.press("log.bookmark", rounds=1)
         assert "2 bookmarks" in held.text()
         assert far != near
         for expected in (near, far, near):
-            await held.press("B", rounds=4)
+            await held.press("log.next_bookmark", rounds=4)
             assert held.table("#log").cursor_key == expected
-        await held.press("b", rounds=1)
+        await held.press("log.bookmark", rounds=1)
         assert "1 bookmark" in held.text()
         assert "◆ " not in told(held, near)
         await held.press("q", rounds=0)
@@ -260,6 +260,6 @@ async def test_bookmarks_are_gone_round_from_anywhere_and_last(tmp_path: Path) -
     async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=()), memory=memory) as held:
         await held.press("5", rounds=2)
         assert "1 bookmark" in held.text()
-        await held.press("B", rounds=4)
+        await held.press("log.next_bookmark", rounds=4)
         assert held.table("#log").cursor_key == far
         assert told(held, far).startswith("◆ ")

@@ -130,7 +130,7 @@ async def test_the_title_tells_the_problems_among_the_rows_held_and_so_do_the_ev
         lines = held.app.screen._keyset.rows
         among = sum(line.level > Severity.info for line in lines)
         assert f"Log · ● following · {len(lines)} · {among} problems" in held.text()
-        await held.press("exclamation_mark", rounds=2)
+        await held.press("view.problems", rounds=2)
         assert f"following · {among} · warnings and errors" in held.text()
 
 
@@ -152,7 +152,7 @@ async def test_it_follows_at_its_end_and_stays_where_one_moved_up() -> None:
         await held.commit(log=many(403, 410), rounds=2, move_ms=300)
         assert ("attempt", 410) in keys_of(held)
         assert held.table("#log").cursor_key == at
-        await held.press(">", rounds=0)
+        await held.press("log.newest", rounds=0)
         assert held.table("#log").cursor_key == ("attempt", 410)
         assert "● following" in held.text()
 
@@ -180,30 +180,30 @@ async def test_only_what_is_new_is_read_and_nothing_without_a_commit() -> None:
 
 async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
     async with stage((140, 40), keys="5", rounds=2) as held:
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert held.table("#log").cursor_key == ("attempt", 397)
-        await held.press("E", rounds=0)
+        await held.press("log.previous_error", rounds=0)
         assert "no further error" in held.text()
-        await held.press("w", rounds=0)
+        await held.press("log.next_warning", rounds=0)
         assert held.table("#log").cursor_key == ("attempt", 392)
-        await held.press("W", rounds=0)
+        await held.press("log.previous_warning", rounds=0)
         assert held.table("#log").cursor_key == ("attempt", 400)
-        await held.press("L", "L", rounds=2)
+        await held.press("log.level", "log.level", rounds=2)
         assert "errors only" in held.text()
         assert "request_timeout" not in held.text()
         assert "✗ rules" in held.text()
-        await held.press("L", "!", rounds=2)
+        await held.press("log.level", "view.problems", rounds=2)
         assert "warnings and errors" in held.text()
         assert "file_ingested" not in held.text()
         assert "✗ rules" in held.text()
-        await held.press("!", rounds=2)
+        await held.press("view.problems", rounds=2)
         assert "file_ingested" in held.text()
 
 
 async def test_search_counts_hits_goes_from_one_to_the_next_and_esc_takes_it_back_first() -> None:
     async with stage((140, 40), keys="5", rounds=2) as held:
-        await held.enter("/TIMEOUT", rounds=1)
-        assert "/timeout/ 2 hits" in held.text()
+        await held.enter("lsTIMEOUT", rounds=1)
+        assert "search timeout: 2 hits" in held.text()
         assert held.table("#log").cursor_key == ("attempt", 400)
         await held.press("n", rounds=0)
         assert held.table("#log").cursor_key == ("attempt", 392)
@@ -221,10 +221,10 @@ async def test_search_counts_hits_goes_from_one_to_the_next_and_esc_takes_it_bac
 async def test_it_is_narrowed_to_the_origin_of_the_entry_and_widened_again() -> None:
     async with stage((140, 40), keys="5", rounds=2) as held:
         held.table("#log").move_cursor(key=("attempt", 399))
-        await held.press("O", rounds=2)
+        await held.press("log.origin", rounds=2)
         assert "docs.example.net" in held.text().splitlines()[3]
         assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 388), ("attempt", 399)]
-        await held.press("O", rounds=2)
+        await held.press("log.origin", rounds=2)
         assert ("attempt", 400) in keys_of(held)
         await held.command("only nowhere.test")
         assert "0 origins match nowhere.test" in held.text()
@@ -261,14 +261,15 @@ async def test_the_graph_tells_when_much_happened_and_how_bad_it_was() -> None:
 async def test_what_happened_is_readable_at_every_size(size: tuple[int, int]) -> None:
     async with stage(size, keys="5", rounds=2) as held:
         assert "/v2/items?page=18" in held.text()
-        await held.press("T", rounds=1)
+        await held.press("log.time", rounds=1)
         assert "now" in held.text()
 
 
 async def test_nothing_has_happened_yet() -> None:
     async with stage(reports=FakeReports(log=(), happened=(), asked_for=()), keys="5", rounds=2) as held:
         assert "no attempts yet" in held.text()
-        for key in ("e", "w", "n", "enter", "T", "O", "L", "F"):
+        ids = ("log.next_error", "log.next_warning", "log.time", "log.origin", "log.level", "table.pivot")
+        for key in (*ids, "n", "enter"):
             await held.press(key, rounds=0)
         assert held.app.is_running
 
@@ -290,19 +291,19 @@ async def test_a_filter_is_named_in_the_title_and_what_is_counted_is_what_it_kee
     )
     reports.log = (*sorted((*good, *bad), key=lambda one: -one.attempt_id),)
     async with stage((160, 40), reports=reports, keys="5") as held:
-        await held.enter("&exit:server", rounds=1)
+        await held.enter("/exit:server", rounds=1)
         whole = len(held.table("#log").held_rows())
-        assert f"& exit:server: 5 of {whole} · 5 problems among them" in held.text()
-        await held.enter("/bad", rounds=1)
-        assert "/bad/ 5 hits among them" in held.text()
+        assert f"/ exit:server: 5 of {whole} · 5 problems among them" in held.text()
+        await held.enter("lsbad", rounds=1)
+        assert "search bad: 5 hits among them" in held.text()
         await held.press("escape", "escape", rounds=1)
         assert "exit:server" not in held.text()
 
 
 async def test_a_field_that_is_searched_for_says_where_fields_belong() -> None:
     async with stage((160, 40), keys="5") as held:
-        await held.enter("/exit:server", rounds=1)
-        assert "exit: is a field of &; here it is searched as text" in held.text()
+        await held.enter("lsexit:server", rounds=1)
+        assert "exit: is a field of /, which keeps what fits; this looks for the very text" in held.text()
 
 
 async def test_how_an_origin_ended_is_told_in_words_in_full_too() -> None:

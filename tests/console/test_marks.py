@@ -104,9 +104,9 @@ async def test_marks_that_a_filter_drops_are_forgotten_everywhere() -> None:
 async def test_stopping_keeps_marks_until_it_was_carried_out() -> None:
     async with stage((200, 50)) as held:
         await mark(held, API, DOCS)
-        await held.press("x", "escape")
+        await held.press("origin.stop", "escape")
         assert "2 marked" in titles(held), "nothing was done"
-        await held.press("x", "y")
+        await held.press("origin.stop", "y")
         await held.decided()
         assert held.journal.sent
         assert "marked" not in titles(held)
@@ -133,7 +133,7 @@ async def test_every_table_says_how_many_of_its_rows_are_marked(keys: tuple[str,
         await held.press(*keys, rounds=2)
         focused = held.app.focused
         assert isinstance(focused, CrawlTable)
-        await held.press("asterisk", rounds=1)
+        await held.press("mark.all", rounds=1)
         assert f"{focused.mark_count} marked" in titles(held)
 
 
@@ -166,7 +166,7 @@ async def test_an_order_asked_for_is_made_though_rows_are_marked() -> None:
 
 async def test_what_a_filter_would_hide_now_stays_while_rows_are_marked() -> None:
     async with stage((200, 50)) as held:
-        await held.press("!", rounds=1)
+        await held.press("view.problems", rounds=1)
         before = list(held.table("#origins").row_order)
         assert API in before
         await mark(held, "https://shop.example.net")
@@ -175,7 +175,7 @@ async def test_what_a_filter_would_hide_now_stays_while_rows_are_marked() -> Non
         await held.settle(12)
         assert list(held.table("#origins").row_order) == before
         assert held.table("#origins").cursor_key == API
-        await held.press("ctrl+backslash")
+        await held.press("mark.clear")
         await held.settle(12)
         assert list(held.table("#origins").row_order) == [key for key in before if key != API]
 
@@ -186,7 +186,7 @@ async def test_failure_groups_keep_their_places_while_some_are_marked() -> None:
         groups = held.app.screen.query_one("#groups", CrawlTable)
         before = list(groups.row_order)
         assert len(before) > 2
-        await held.press("G", "space", rounds=0)
+        await held.press("move.last", "space", rounds=0)
         last = next(one for one in held.reports.pages if (("exit_code", one.last_exit_code),) == before[-1])
         held.reports.pages += tuple(replace(last, page_id=9_000 + n, url=f"{last.url}/{n}") for n in range(99))
         held.reports.commit()

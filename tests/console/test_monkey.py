@@ -43,7 +43,7 @@ def test_every_key_of_the_key_map_is_drawn() -> None:
     steps = [step for seed in range(8) for step in draw(random.Random(seed), 2_500, leaves=True)]
     drawn = {step.key for step in steps if isinstance(step, Press)}
     assert drawn >= {*STAYS, *ENDS}
-    assert {"question_mark", "enter", "escape", "g", "asterisk", "ctrl+backslash"} <= drawn
+    assert {"question_mark", "enter", "escape", "g g", "t a", "t u"} <= drawn
 
 
 async def test_links_followed_from_page_to_page_do_not_pile_up_screens_and_esc_leads_back() -> None:
@@ -53,7 +53,7 @@ async def test_links_followed_from_page_to_page_do_not_pile_up_screens_and_esc_l
             held.app.go_to(Where.url, f"{API}/x")
             await held.quiet(1)
         for _ in range(3):
-            await held.press("L", "enter", rounds=1)
+            await held.press("url.tab_links", "enter", rounds=1)
         assert len(held.app.screen_stack) == MANY_SCREENS
         assert isinstance(held.app.screen, UrlScreen)
         for _ in range(MANY_SCREENS - 1):

@@ -68,7 +68,7 @@ async def test_a_place_that_was_closed_meanwhile_is_opened_anew() -> None:
     async with stage((160, 40)) as held:
         await held.press("2", "enter", "enter", rounds=2)
         assert isinstance(held.app.screen, UrlScreen)
-        await held.press("1", "[", rounds=2)
+        await held.press("1", "nav.earlier", rounds=2)
         assert isinstance(held.app.screen, UrlScreen)
         assert len(held.app.screen_stack) == 2, "the history makes it without what it came from"
         await click_on(held, "Failures")
@@ -77,7 +77,7 @@ async def test_a_place_that_was_closed_meanwhile_is_opened_anew() -> None:
 
 async def test_a_draft_is_not_lost_by_a_click_on_where_it_came_from() -> None:
     async with stage((120, 40)) as held:
-        await held.press("4", "e", rounds=2)
+        await held.press("4", "rule.add", rounds=2)
         await held.type("/calendar/")
         await held.quiet()
         assert isinstance(held.app.screen, RuleEditorScreen)
@@ -150,7 +150,7 @@ async def test_what_one_scrolled_to_stays_in_view_while_events_come_in_and_back_
 async def test_pages_one_scrolled_to_stay_in_view_while_they_change() -> None:
     reports = FakeReports(pages=tuple(page(n, f"{API}/p/{n}", "request_timeout") for n in range(1, 301)))
     async with stage((120, 30), reports=reports) as held:
-        await held.press("3", "S", rounds=3)
+        await held.press("3", "sort.reverse", rounds=3)
         table = held.app.screen.query_one("#urls", CrawlTable)
         await wheel(held, table, down=True, steps=4)
         seen = list(table.visible_keys)

@@ -68,7 +68,7 @@ async def test_they_hide_no_row_of_any_pane(size: tuple[int, int], keys: tuple[s
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
 async def test_what_says_whether_an_entry_is_valid_stays_readable(size: tuple[int, int]) -> None:
     async with stage(size) as held:
-        await held.press("4", "e", rounds=2)
+        await held.press("4", "rule.add", rounds=2)
         await held.type("(")
         await counted(held)
         before = held.text().splitlines()
@@ -88,7 +88,7 @@ async def test_what_is_too_long_for_a_line_goes_on_in_the_next_unless_something_
         held.app.tell("journal", told, "ok")
         await held.quiet()
         assert "the end" in held.text()
-        await held.press("4", "X", rounds=2)
+        await held.press("4", "rules.exclude", rounds=2)
         assert "the end" not in held.text()
         assert "▎ rules of my-index: + rule" in held.text()
 

@@ -63,7 +63,7 @@ async def test_pause_is_about_the_selected_origin_only_and_is_shown_and_undone()
         assert held.journal.sent == [PauseOrigins((API,))]
         assert held.journal.who == [WHO]
         await held.settle()
-        held.sees("‖ paused    api.example.org", "✓ pause api.example.org  z undoes")
+        held.sees("‖ paused    api.example.org", "✓ pause api.example.org  u undoes")
         await held.decide("journal.undo")
         assert held.journal.sent[-1] == ResumeOrigins((API,))
         await held.decide("journal.redo")
@@ -100,9 +100,9 @@ async def test_a_finished_origin_cannot_be_paused_and_the_reason_is_said() -> No
 async def test_stop_asks_first() -> None:
     async with stage() as held:
         await select(held, API)
-        await held.press("x")
+        await held.press("origin.stop")
         held.sees("Stop api.example.org?", "1 640 pages stay pending")
-        await held.decide("escape", "x", "y")
+        await held.decide("escape", "origin.stop", "y")
         assert held.journal.sent == [StopOrigins((API,))]
 
 
@@ -119,10 +119,10 @@ async def test_retry_of_an_origin_that_gave_up_offers_to_top_up_patience() -> No
 async def test_top_up_is_for_origins_that_have_lost_patience() -> None:
     async with stage() as held:
         await select(held, DOCS)
-        await held.press("T")
+        await held.press("origin.top_up")
         assert "top up: patience is full" in held.text()
         await select(held, API)
-        await held.decide("T")
+        await held.decide("origin.top_up")
         assert held.journal.sent == [TopUpPatience((API,))]
 
 
@@ -163,7 +163,7 @@ async def test_sort_is_chosen_from_a_list_turned_round_and_shown() -> None:
         await held.press("up", "up", "up", "enter")  # from failed: done, pending, todo list
         assert order(held)[0] == WWW
         assert "by todo ▼" in held.text()
-        await held.press("S")
+        await held.press("sort.reverse")
         assert order(held)[-1] == WWW
         assert "by todo ▲" in held.text()
 
@@ -180,11 +180,11 @@ async def test_a_click_on_a_header_orders_by_it() -> None:
 
 async def test_problems_only() -> None:
     async with stage() as held:
-        await held.press("!")
+        await held.press("view.problems")
         trap = WWW  # looks like one
         assert set(order(held)) == {API, "https://down.example.com", "https://shop.example.net", trap}
         assert "problems only" in held.text()
-        await held.press("!")
+        await held.press("view.problems")
         assert len(order(held)) == 11
 
 
@@ -242,11 +242,11 @@ async def test_waits_under_ten_seconds_count_down() -> None:
 async def test_next_error_goes_from_problem_to_problem() -> None:
     async with stage() as held:
         events = held.table("#events")
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert events.cursor_key == 400
-        await held.press("e", rounds=0)
+        await held.press("log.next_error", rounds=0)
         assert events.cursor_key == 397
-        await held.press("E", rounds=0)
+        await held.press("log.previous_error", rounds=0)
         assert events.cursor_key == 400
 
 
@@ -297,7 +297,7 @@ async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
         await select(held, API)
         await held.decide("origin.toggle_pause")
         assert "✗ pause api.example.org: there is no such origin" in held.text()
-        await held.press("z")
+        await held.press("journal.undo")
         assert (
             "undo: no action of this console to undo; for others: undo in Rules, or the opposite action" in held.text()
         )
@@ -316,13 +316,15 @@ async def test_origins_that_give_up_are_told_in_one_notice_of_the_last_minute() 
         assert "stopped after errors:" not in held.text()
         rows = held.reports.rows
         await held.commit(replace(rows[API], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ stopped after errors: api.example.org – ! shows problems" in held.text()
+        assert "✗ stopped after errors: api.example.org – t p shows problems" in held.text()
         await held.commit(replace(rows[DOCS], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ 2 origins stopped after errors in 60 s, the last: docs.example.net – ! shows problems" in held.text()
+        assert (
+            "✗ 2 origins stopped after errors in 60 s, the last: docs.example.net – t p shows problems" in held.text()
+        )
         assert len(held.app.notices) == 1
         held.clock.move(90_000)
         await held.commit(replace(rows[WWW], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ stopped after errors: www.example.com – ! shows problems" in held.text()
+        assert "✗ stopped after errors: www.example.com – t p shows problems" in held.text()
 
 
 async def test_an_origin_that_gave_up_long_ago_in_another_view_is_told_no_more() -> None:
@@ -516,7 +518,7 @@ async def test_an_origin_without_a_robots_txt_to_be_had_is_among_the_failures() 
         assert "connection refused" in words
         assert "/page/" not in held.text(), "the card of one that gave up names no page that comes next"
         assert "due again" not in held.text()
-        await held.press("!")
+        await held.press("view.problems")
         assert lost.origin in order(held)
 
 

@@ -73,7 +73,7 @@ async def test_a_link_is_opened_by_its_number_or_a_click() -> None:
         held.reports.body = lambda _: PAGE  # type: ignore[method-assign]
         held.app.go_to(Where.url, f"{API}/products/1", "body")
         await held.settle(3)
-        await held.press("e", rounds=2)
+        await held.press("url.read", rounds=2)
         held.sees("as text, 2 links", "first deer[1]")
         await held.press("enter", "2", "enter", rounds=3)
         assert isinstance(held.app.screen, UrlScreen)
@@ -91,13 +91,13 @@ async def test_what_is_no_number_of_a_link_is_said() -> None:
         held.reports.body = lambda _: PAGE  # type: ignore[method-assign]
         held.app.go_to(Where.url, f"{API}/products/1", "body")
         await held.settle(3)
-        await held.press("#", rounds=1)
+        await held.press("url.follow", rounds=1)
         assert "no link has a number here" in held.text()
-        await held.press("e", rounds=2)
+        await held.press("url.read", rounds=2)
         for number in ("0", "3", "x", "9" * 30):
             await held.command(f"link {number}", rounds=1)
             assert "no link has the number" in held.text()
-        await held.press("#", rounds=1)
+        await held.press("url.follow", rounds=1)
         assert held.app.screen.query_one(EntryLine).display
-        await held.press("escape", "e", rounds=2)
+        await held.press("escape", "url.read", rounds=2)
         assert "as text" not in held.text()

@@ -103,7 +103,7 @@ async def test_the_focus_paints_the_cursor_anew_but_no_row(monkeypatch: pytest.M
         monkeypatch.setattr(TablePainter, "_paint", note)
         await held.press("tab", "shift+tab", "/", rounds=0)
         assert len(painted) == len({row.key for row in painted}) <= 2, "those that have counted down meanwhile"
-        await held.press("escape", "t")
+        await held.press("escape", "theme.next")
         assert painted, "another theme has other colours"
 
 

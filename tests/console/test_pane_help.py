@@ -204,7 +204,7 @@ async def test_the_legend_is_whole_and_headings_stand_at_the_left() -> None:
         heading = next(at for at, line in enumerate(lines) if line.strip() == "Looking")
         assert lines[heading].index("Looking") == 2
         assert not lines[heading - 1].strip()
-        assert any(line.startswith("  x       stop            Stop the origin") for line in lines)
+        assert any(line.startswith("  d       slower          Raise the delay") for line in lines)
 
 
 async def test_the_first_line_is_laid_out_beside_the_scroll_bar_like_all_others(

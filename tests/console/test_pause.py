@@ -87,7 +87,7 @@ async def test_of_the_marked_ones_those_that_can_be_paused_are_and_the_others_ar
         await console.decided()
         assert console.journal.sent == [PauseOrigins((API, DOCS))]
         assert "✓ pause 2 of 3 origins; tiny.example has finished" in console.text()
-        await console.press("z")
+        await console.press("journal.undo")
         await console.decided()
         assert "✓ undone: pause 2 of 3 origins" in console.text()
 

@@ -260,7 +260,7 @@ async def test_a_resume_of_all_takes_off_what_another_one_paused_and_undo_pauses
         paused = tuple(view.origin for view in held.reports.rows.values() if view.paused)
         await held.enter(":resumeall", rounds=0)
         await held.decided()
-        await held.press("z", rounds=0)
+        await held.press("journal.undo", rounds=0)
         await held.decided()
         assert held.journal.sent == [ResumeOrigins(), PauseOrigins(paused)]
 
@@ -283,12 +283,13 @@ async def test_up_and_down_bring_back_what_was_typed_after_the_colon() -> None:
 async def test_a_filter_opened_again_is_replaced_by_what_is_typed() -> None:
     async with stage() as held:
         for view in ("3", "2", "5"):
-            await held.press(view, rounds=2)
-            await held.type("/9305")
-            await held.press("enter", "/", rounds=0)
+            search = "log.search" if view == "5" else "filter.open"
+            await held.press(view, search, rounds=2)
+            await held.type("9305")
+            await held.press("enter", search, rounds=0)
             await held.type("77")
             assert entry(held).text == "77"
-            await held.press("enter", "/", "end", rounds=0)
+            await held.press("enter", search, "end", rounds=0)
             await held.type("8")
             assert entry(held).text == "778"
             await held.press("escape", rounds=1)

@@ -124,13 +124,13 @@ async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
     reports = FakeReports()
     async with stage((120, 40), reports=reports, keys="7") as held:
         assert "follow ●" in reading(held)
-        await held.press(*"hhhhhhhhhhhhhhhh", rounds=2)
+        await held.press(*["left"] * 16, rounds=2)
         assert "failed attempts: request_timeou" in reading(held)
         assert "follow ○" in reading(held)
         assert "network" in says(held, "failures") and "waiting" in says(held, "states")
-        await held.press("g", "h", rounds=3)
+        await held.press("home", "left", rounds=3)
         assert screen_of(held).span.end is not None, "the span has moved back"
-        await held.press(".", rounds=3)
+        await held.press("pulse.follow", rounds=3)
         assert "follow ●" in reading(held)
 
 
@@ -162,7 +162,7 @@ async def test_it_is_of_what_is_named_at_the_prompt():
         assert asked(reports).startswith("pulse(job my-index, 60000")
         await held.enter(":of nonsense", rounds=3)
         assert screen_of(held)._of == PulseOf(PulseScope.job, "my-index")
-        await held.press("O", "enter", rounds=3)
+        await held.press("pulse.of", "enter", rounds=3)
         assert "job my-index" in reading(held) or "whole crawl" in reading(held)
         await held.enter(":of crawl", rounds=4)
         assert len(shown(held)) == 5
@@ -170,7 +170,7 @@ async def test_it_is_of_what_is_named_at_the_prompt():
 
 async def test_enter_opens_the_log_at_that_moment():
     async with stage((120, 40), keys="7") as held:
-        await held.press("h", rounds=2)
+        await held.press("left", rounds=2)
         moment = screen_of(held).span.cursor
         await held.press("enter", rounds=6)
         assert isinstance(held.app.screen, LogsScreen)
@@ -186,7 +186,7 @@ async def test_enter_opens_the_log_at_that_moment():
 
 async def test_latency_phases_and_freezing():
     async with stage((120, 40), keys="7") as held:
-        await held.press("L", rounds=2)
+        await held.press("pulse.latency", rounds=2)
         titles = [str(pane.border_title) for pane in held.app.screen.query(ChartPane)]
         assert any("name look-up" in one for one in titles)
         await held.press("f", rounds=2)
@@ -219,7 +219,7 @@ async def test_what_stands_after_the_word_is_completed_and_jobs_are_offered():
         prompt = held.app.dispatcher._prompt()
         assert prompt.complete("pulse j", screen_of(held)).words[0] == "job my-index"
         assert prompt.complete("pulse origin api", screen_of(held)).words == (f"origin {API}",)
-        await held.press("O", rounds=3)
+        await held.press("pulse.of", rounds=3)
         assert "job my-index" in held.text()
         latency = held.app.screen_stack[-2].query_one("#chart-latency", ChartPane)
         spans = {str(span.style) for span in latency._border_title.spans}
@@ -231,7 +231,7 @@ async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monke
     whole = reports.pulse
     monkeypatch.setattr(reports, "pulse", lambda of, span: replace(whole(of, span), gauges=(None,) * span.cells))
     async with stage((200, 60), reports=reports, keys="7", rounds=4) as held:
-        await held.press(*["h"] * 20, rounds=1)
+        await held.press(*["left"] * 20, rounds=1)
         assert str(held.app.screen.query_one("#chart-states").border_title).strip() == "Origins"
 
 
@@ -317,12 +317,12 @@ async def test_what_waits_and_how_origins_stand_is_said_as_the_header_has_it(siz
 async def test_a_cursor_in_the_past_reads_the_gauges_of_then() -> None:
     async with stage((120, 40), keys="7") as held:
         present = says(held, "queue")
-        await held.press(*["h"] * 20, rounds=1)
+        await held.press(*["left"] * 20, rounds=1)
         then = says(held, "queue")
         assert then != present
         await held.commit(replace(held.reports.rows[API], pending=1), rounds=3)
         assert says(held, "queue") == then
-        await held.press(".", rounds=2)
+        await held.press("pulse.follow", rounds=2)
         says_what_the_header_says(held)
 
 

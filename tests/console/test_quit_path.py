@@ -269,7 +269,7 @@ async def test_new_work_starts_the_engine_of_an_ended_run_again_and_a_pause_does
         await held.press("p")
         await held.decided()
         assert held.app.hosting.phase is EnginePhase.ended
-        await held.press("T")
+        await held.press("origin.top_up")
         await held.decided()
         assert held.app.hosting.phase is EnginePhase.running
         host.end.set()

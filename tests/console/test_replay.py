@@ -70,7 +70,7 @@ async def test_the_views_show_a_moment_and_steps_to_and_fro(crawl: Path) -> None
         assert "no attempts yet" in held.text()
         views = {}
         for number in range(1, 9):
-            await held.pilot.press("}")
+            await held.pilot.press("greater_than_sign")
             await held.settle(3)
             views[number] = {name: replace(one, change=0) for name, one in held.app.live_state.origins.items()}
             assert player.state.moment.attempt_id == number
@@ -78,15 +78,14 @@ async def test_the_views_show_a_moment_and_steps_to_and_fro(crawl: Path) -> None
             totals = held.app.live_state.totals
             assert (totals.requests, totals.attempts) == sums
         for number in range(7, 0, -1):
-            await held.pilot.press("{")
+            await held.pilot.press("less_than_sign")
             await held.settle(3)
             then = held.app.live_state.origins
             assert {name: replace(one, change=0) for name, one in then.items()} == views[number]
         last = stored(crawl, "SELECT u.href FROM attempt a JOIN url u ON u.id = a.url_id WHERE a.id > 1")
         assert not any(href in held.text() for (href,) in last if not href.endswith("robots.txt"))
-        for view in "2357":
-            await held.pilot.press(view)
-            await held.settle(3)
+        for view in ("failures", "urls", "logs", "pulse"):
+            await held.act(f"view.{view}", rounds=3)
             assert f"attempt {1:>{len(str(every))}} of {every}" in held.text()
     assert digest(crawl) == before
 
@@ -110,7 +109,7 @@ async def test_it_plays_to_the_end_where_the_stored_rows_stand(crawl: Path) -> N
     clock = FrozenClock()
     player = ReplayPlayer(clock)
     async with replay(crawl, player, clock) as held:
-        await held.pilot.press("backslash")
+        await held.pilot.press("f")
         held.app.dispatcher.do("replay.speed", "10")
         await held.settle(2)
         assert player.state.playing

@@ -15,7 +15,7 @@ from tui_crawler.domain.records.command import RefetchRobots
 
 async def open_robots(held: Stage, *keys: str) -> None:
     held.table("#origins").move_cursor(key=API)
-    await held.press(*keys, "b", rounds=3)
+    await held.press(*keys, "robots.view", rounds=3)
     assert isinstance(held.app.screen, RobotsScreen)
 
 
@@ -36,9 +36,9 @@ async def test_the_group_in_force_and_the_line_that_decides_are_marked_with_thei
 async def test_any_url_or_path_of_the_origin_can_be_tried() -> None:
     async with stage((120, 40)) as held:
         await open_robots(held)
-        assert "ctrl+t tries a URL" in held.text()
+        assert "o t tries a URL" in held.text()
         for path, line in (("/v2/?sort=a", 9), ("/v2/user/7", 8)):
-            await held.press("ctrl+t", rounds=0)
+            await held.press("robots.test", rounds=0)
             await held.enter(path, rounds=1)
             assert f"⊘ refused by line {line}" in held.text()
         assert " 8 ▸● Disallow: /v2/user/" in held.text()
@@ -53,7 +53,7 @@ async def test_any_url_or_path_of_the_origin_can_be_tried() -> None:
 async def test_a_refetch_goes_through_the_journal_and_the_new_file_is_shown() -> None:
     async with stage((120, 40)) as held:
         await open_robots(held)
-        await held.decide("B")
+        await held.decide("robots.refetch")
         assert held.journal.sent == [RefetchRobots((API,))]
         assert "✓ fetch robots.txt of api.example.org again" in held.text()
         view = held.reports.rows[API]
@@ -151,7 +151,7 @@ async def test_from_a_list_of_urls_the_selected_one_is_judged() -> None:
             held.table("#origins").move_cursor(key=API)
             await held.press(*keys, rounds=3)
             url = held.situation.urls[0]
-            await held.press("b", rounds=3)
+            await held.press("robots.view", rounds=3)
             robots = held.app.screen
             assert isinstance(robots, RobotsScreen)
             assert robots.situation().urls == (url,)
@@ -184,7 +184,7 @@ async def test_an_origin_that_is_none_of_the_crawl_says_so() -> None:
         held.app.push_screen(RobotsScreen("https://nowhere.example"))
         await held.settle(3)
         assert "nowhere.example is not an origin of this crawl." in held.text()
-        await held.press("B")
+        await held.press("robots.refetch")
         assert "refetch: no origin is selected" in held.text()
 
 

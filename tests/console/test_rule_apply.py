@@ -39,15 +39,15 @@ MINE = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/mine/", skip=
 async def drafted(held: Stage) -> None:
     """A draft that takes an entry out and puts one in, its impact counted; nobody answers what is asked for."""
     held.journal.answer = None
-    await held.press("4", "D", rounds=3)
+    await held.press("4", "rule.delete", rounds=3)
     await write(held, "match: /mine/, skip: true")
     await counted(held)
 
 
-async def applied(held: Stage, keys: str = "A") -> None:
-    """The same, handed in by these keys."""
+async def applied(held: Stage, *keys: str) -> None:
+    """The same, applied; then these keys."""
     await drafted(held)
-    await held.type(keys)
+    await held.press("rules.apply", *keys, rounds=0)
     await until(held, lambda: bool(asked_for(held)))
 
 
@@ -70,12 +70,15 @@ async def accept(held: Stage, version_first: bool) -> None:
         await seen(held)
 
 
+KEYS = {"edit": "rule.edit", "apply": "rules.apply"}
+
+
 @pytest.mark.parametrize("version_first", [True, False])
-@pytest.mark.parametrize("keys", ["", "E", "A", "AA", "AEA", "2"])
+@pytest.mark.parametrize("keys", ["", "edit", "apply", "apply apply", "apply edit A", "2"])
 async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys: str, version_first: bool) -> None:
     async with stage((160, 40)) as held:
         await drafted(held)
-        await held.type(f"A{keys}")
+        await held.press("rules.apply", *(KEYS.get(key, key) for key in keys.split()), rounds=0)
         assert "◷ the draft is being applied" in held.text()
         assert top(held) is RuleEditorScreen
         await until(held, lambda: bool(asked_for(held)))
@@ -84,8 +87,8 @@ async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys
         if keys in {"", "2"}:
             assert top(held) is (FailuresScreen if keys else RulesScreen)
             return
-        assert drafted_from(held) == (14, "AEA" in keys)
-        if "E" in keys:
+        assert drafted_from(held) == (14, "A" in keys)
+        if "edit" in keys:
             assert isinstance(held.app.focused, RuleArea)
 
 
@@ -94,7 +97,7 @@ async def test_an_undo_asked_for_too_soon_undoes_the_version_that_was_written(ve
     async with stage((160, 40)) as held:
         await drafted(held)
         held.journal.after = json.dumps({"rulesets": {JOB: 14}})
-        await held.type("Az")
+        await held.press("rules.apply", "journal.undo", rounds=0)
         await until(held, lambda: bool(asked_for(held)))
         await accept(held, version_first)
         await until(held, lambda: len(asked_for(held)) == 2)
@@ -103,7 +106,7 @@ async def test_an_undo_asked_for_too_soon_undoes_the_version_that_was_written(ve
 
 async def test_a_help_sheet_over_a_draft_that_is_accepted_leaves_no_old_draft_below() -> None:
     async with stage((160, 40)) as held:
-        await applied(held, "A?")
+        await applied(held, "?")
         assert isinstance(held.app.screen, HelpScreen)
         await accept(held, version_first=True)
         await held.press("escape")
@@ -130,28 +133,28 @@ async def test_after_an_accepted_draft_the_view_begins_with_what_is_in_force_now
         held.clock.move(1_100)
         held.app.beat()
         await until(held, lambda: top(held) is RulesScreen)
-        await held.type("E")  # before the view below has read anything again
+        await held.act("rule.edit", rounds=0)  # before the view below has read anything again
         await held.settle(4, move_ms=1_100)
         assert drafted_from(held)[0] == 14
 
 
-@pytest.mark.parametrize("keys", ["AEq2", "AA2"])
+@pytest.mark.parametrize("keys", [("rule.edit", "q", "2"), ("rules.apply", "2")])
 async def test_a_refused_draft_is_kept_and_what_was_asked_for_too_soon_is_done_to_it_but_for_applying(
-    keys: str,
+    keys: tuple[str, ...],
 ) -> None:
     async with stage((160, 40)) as held:
-        await applied(held, keys)
+        await applied(held, *keys)
         held.journal.answer = "nobody knows why"
         await held.decided()
         assert "nobody knows why" in held.text()
-        assert ("q2" in cursor_line(held)) == ("E" in keys)
+        assert ("q2" in cursor_line(held)) == ("q" in keys)
         assert "/mine/" in draft_text(held)
         assert asked_for(held) == [13]
 
 
 async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_after_all() -> None:
     async with stage((160, 40)) as held:
-        await applied(held, "AE")
+        await applied(held, "rule.edit")
         assert not isinstance(held.app.focused, RuleArea)
         ((intent, _),) = held.app.command_queue._hearers
         held.app.command_queue.heard(News(intent, IntentOutcome.waiting))
@@ -165,7 +168,7 @@ async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_
 
 async def test_an_accepted_draft_whose_version_never_comes_may_be_changed_after_a_while() -> None:
     async with stage((160, 40)) as held:
-        await applied(held, "AE")
+        await applied(held, "rule.edit")
         held.journal.answer = ""
         await held.decided()
         for _ in range(21):
@@ -178,7 +181,7 @@ async def test_a_question_answered_after_another_version_came_hands_in_nothing_o
     async with rules_stage() as held:
         await write(held, "match: /products/sale, skip: true")
         await counted(held)
-        await held.press("A")
+        await held.press("rules.apply")
         assert isinstance(held.app.screen, ConfirmScreen)
         comes(held, replace(THIRD, do_not_crawl=FIRST.do_not_crawl), who="someone else")
         await seen(held)
@@ -187,7 +190,7 @@ async def test_a_question_answered_after_another_version_came_hands_in_nothing_o
         assert "Merge the draft with ruleset 14 by someone else?" in held.text()
         await held.press("y", rounds=1)
         await counted(held)
-        await held.press("A", "y", rounds=1)
+        await held.press("rules.apply", "y", rounds=1)
         await held.decided()
         (command,) = held.journal.sent
         assert isinstance(command, ApplyRules)
@@ -201,7 +204,7 @@ async def test_where_both_changed_the_same_lines_the_text_has_both_and_is_not_ap
         theirs = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/theirs/", skip=True)))
         comes(held, theirs, who="someone else")
         await seen(held)
-        await held.press("A", rounds=1)
+        await held.press("rules.apply", rounds=1)
         assert "Both changed the same lines in 1 place" in " ".join(held.text().split())
         await held.press("y", rounds=1)
         text = draft_text(held)
@@ -211,13 +214,13 @@ async def test_where_both_changed_the_same_lines_the_text_has_both_and_is_not_ap
         assert "/admin/" not in text, "what they alone changed is merged"
         await counted(held)
         assert "a conflict is not resolved: <<<<<<< mine" in held.text()
-        await held.press("A", rounds=1)
+        await held.press("rules.apply", rounds=1)
         assert held.journal.sent == []
         area = editor(held).query_one(RuleArea)
         lines = [line for line in text.split("\n") if line[:7] not in {"<<<<<<<", "=======", ">>>>>>>"}]
         area.replace("\n".join(lines), (0, 0), area.document.end)
         await counted(held)
-        await held.press("A", rounds=0)
+        await held.press("rules.apply", rounds=0)
         await held.decided()
         (command,) = held.journal.sent
         assert isinstance(command, ApplyRules)
@@ -254,8 +257,8 @@ async def test_nobody_is_told_of_the_version_that_came_of_the_own_draft() -> Non
 
 
 async def test_the_footer_names_the_applying_wherever_there_is_room_for_a_key() -> None:
-    async with rules_stage("D", size=(60, 20)) as held:
-        assert "A apply" in held.text().splitlines()[-1]
+    async with rules_stage("rule.delete", size=(60, 20)) as held:
+        assert "ctrl+s apply" in held.text().splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +298,7 @@ async def test_a_draft_that_nothing_was_written_of_is_left() -> None:
 async def handed_in(held: Stage, outcome: IntentOutcome, *results: ActionResult) -> None:
     """A draft that was handed in, and what is heard of it."""
     await drafted(held)
-    await held.type("A")
+    await held.act("rules.apply", rounds=0)
     await until(held, lambda: bool(asked_for(held)))
     ((intent, _),) = held.app.command_queue._hearers
     held.app.command_queue.heard(News(intent, outcome, results=results))

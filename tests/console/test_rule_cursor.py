@@ -26,7 +26,7 @@ def under_cursor(held: Stage) -> str:
 async def apply(held: Stage, policies: PolicySet) -> None:
     """Applies the draft; it becomes a version."""
     await counted(held)
-    await held.type("A")
+    await held.act("rules.apply", rounds=0)
     await until(held, lambda: bool(held.journal.sent))
     await held.decided()
     comes(held, policies)
@@ -48,14 +48,14 @@ async def test_after_a_draft_is_applied_the_cursor_stands_on_what_it_put_in() ->
 async def test_or_on_what_it_moved() -> None:
     async with rules_stage() as held:
         await at_line(held, "/feed/")
-        await held.press("J", rounds=1)
+        await held.press("rule.down", rounds=1)
         feed, calendar, user = THIRD.rules
         await apply(held, replace(THIRD, rules=(calendar, feed, user)))
         assert under_cursor(held).startswith("-   - {match: /feed/")
 
 
 async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_came() -> None:
-    async with rules_stage("j", "E") as held:
+    async with rules_stage("j", "rule.edit") as held:
         await held.press("escape", "escape", rounds=1)
         await held.settle(3)
         before = under_cursor(held)
@@ -65,19 +65,19 @@ async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_c
 
 
 @pytest.mark.parametrize(
-    ("line", "key", "words"),
+    ("line", "move", "words"),
     [
-        ("/admin/", "K", "it is the only do_not_crawl"),
-        ("/v2/items", "K", "it is the first query policy already"),
-        (r"id: ^\d+$", "J", "it is the last query policy already"),
-        ("/feed/", "K", "it is the first rule already"),
-        ("*.example.org", "J", "it is the only whitelist"),
-        ("private.example.org", "K", "it stands on the operators' exclusion list: D takes it off"),
+        ("/admin/", "rule.up", "it is the only do_not_crawl"),
+        ("/v2/items", "rule.up", "it is the first query policy already"),
+        (r"id: ^\d+$", "rule.down", "it is the last query policy already"),
+        ("/feed/", "rule.up", "it is the first rule already"),
+        ("*.example.org", "rule.down", "it is the only whitelist"),
+        ("private.example.org", "rule.up", "it stands on the operators' exclusion list: o d takes it off"),
     ],
 )
-async def test_what_cannot_move_says_so_and_begins_no_draft(line: str, key: str, words: str) -> None:
+async def test_what_cannot_move_says_so_and_begins_no_draft(line: str, move: str, words: str) -> None:
     async with rules_stage() as held:
         await at_line(held, line)
-        await held.press(key, rounds=2)
+        await held.act(move, rounds=2)
         assert words in held.text()
         assert top(held) is RulesScreen

@@ -61,22 +61,26 @@ async def test_an_entry_older_than_all_versions_that_are_known() -> None:
         assert "longer than the versions that are shown" in await opened(held, "/calendar/")
 
 
-@pytest.mark.parametrize("key", ["E", "D"])
-async def test_it_is_edited_or_taken_out_in_a_draft(key: str) -> None:
+@pytest.mark.parametrize("action", ["rule.edit", "rule.delete"])
+async def test_it_is_edited_or_taken_out_in_a_draft(action: str) -> None:
     async with stage((160, 40)) as held:
         await opened(held, "/calendar/")
-        await held.press(key, rounds=3)
+        await held.act(action, rounds=3)
         assert top(held) is RuleEditorScreen
-        assert ("/calendar/" in draft_text(held)) == (key == "E")
-        assert cursor_line(held).lstrip().startswith("- {match: " + ("/calendar/" if key == "E" else "/v2/user/"))
+        assert ("/calendar/" in draft_text(held)) == (action == "rule.edit")
+        assert (
+            cursor_line(held)
+            .lstrip()
+            .startswith("- {match: " + ("/calendar/" if action == "rule.edit" else "/v2/user/"))
+        )
 
 
 async def test_what_operators_added_is_taken_off_from_there() -> None:
     async with stage((160, 40)) as held:
         await opened(held, "private.example.org")
-        await held.press("E", rounds=1)
+        await held.press("rule.edit", rounds=1)
         assert top(held) is RulesScreen
-        await held.press("D", rounds=1)
+        await held.press("rule.delete", rounds=1)
         assert top(held) is ConfirmScreen
         assert "from the exclusion list?" in held.text()
 
@@ -84,10 +88,10 @@ async def test_what_operators_added_is_taken_off_from_there() -> None:
 async def test_a_line_that_names_a_section_has_no_entry() -> None:
     async with rules_stage() as held:
         await at_line(held, "exclusions:")
-        await held.press("K", "D", "enter", rounds=1)
+        await held.press("rule.up", "rule.delete", "enter", rounds=1)
         assert top(held) is RulesScreen
         assert "this line names a section: no entry is selected" in held.text()
-        await held.press("E", rounds=3)
+        await held.press("rule.edit", rounds=3)
         assert "example.net" in cursor_line(held)
 
 
@@ -98,7 +102,7 @@ async def test_what_a_version_changed_is_opened_where_there_is_no_room_for_it() 
         assert "What ruleset 13 changed · zoom full" in held.text()
         assert "-    - {path: {suffix: '.zip'}}" in held.text()
         await held.press("escape", "escape", "tab", rounds=1)
-        await held.press("space", "G", "enter", rounds=1)
+        await held.press("space", "move.last", "enter", rounds=1)
         assert "From ruleset 11 to 13" in held.text()
     async with rules_stage("tab", "enter", size=(120, 40)) as held:
         assert held.app.screen.focused is held.app.screen.query_one("#rules-difference")

@@ -17,7 +17,7 @@ from tui_crawler.domain.rules.exclusion import Exclusion
 
 async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() -> None:
     async with rules_stage() as held:
-        await held.press("X", "enter", "X", rounds=1)  # an empty line asks nothing
+        await held.press("rules.exclude", "enter", "rules.exclude", rounds=1)  # an empty line asks nothing
         await held.enter("hots: a.example")
         assert "unknown key; did you mean host?" in held.text()
         box = held.app.screen.query_one(Input)
@@ -28,11 +28,11 @@ async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() ->
         assert "Exclude domain example.com?" in held.text()
         await held.press("n")
         assert held.journal.sent == []
-        await held.press("G", "D", "y", rounds=1)
+        await held.press("move.last", "rule.delete", "y", rounds=1)
         await held.decided()
         (command,) = held.journal.sent
         assert command == Exclude("host", "private.example.org", remove=True)
-        await held.press("z")
+        await held.press("journal.undo")
         await held.decided()
         assert held.journal.sent[-1] == Exclude("host", "private.example.org", "mail of 5 January")
 
@@ -60,7 +60,7 @@ async def test_the_host_of_an_origin_is_excluded_from_the_overview() -> None:
         await held.press("y", rounds=1)
         await held.decided()
         assert held.journal.sent == [Exclude("host", "www.example.com")]
-        await held.press("z")
+        await held.press("journal.undo")
         await held.decided()
         assert held.journal.sent[-1] == Exclude("host", "www.example.com", remove=True)
 

@@ -203,7 +203,7 @@ async def test_the_view_marks_entries_that_never_fired() -> None:
         assert said["- {match: /feed/, ua: special}"] == "-"
         assert said["✎  - {host: private.example.org, reason: mail of 5 January, who: mara}"] == "212"
         assert said["rules:"] == ""
-        assert "hits in 106 000 attempts, 10:41:07 · c counts again" in held.text()
+        assert "hits in 106 000 attempts, 10:41:07 · o r counts again" in held.text()
         assert "1 204 hits, last 2026-01-05 10:41:07 by rulesets 11–13" in held.text()
 
 
@@ -216,7 +216,7 @@ async def test_it_is_counted_once_and_again_when_asked() -> None:
         assert fired(held)["- {match: /v2/user/, skip: true}"] == "∅ 0"
         assert "hits in 106 000 of 900 000 attempts" in held.text()
         reports.refusals = NONE
-        await held.press("c", rounds=2)
+        await held.press("rules.count", rounds=2)
         assert reports.asked.count("refusal_counts(200000)") == 2
         assert fired(held)["- {path: {prefix: /admin/}}"] == "∅ never"
 
@@ -228,9 +228,9 @@ async def test_two_marked_versions_are_compared() -> None:
         assert "From ruleset 11 to 13" in held.text()
         assert "-    - {path: {suffix: '.zip'}}  # my.yaml:15" in text
         assert "+  - {match: /v2/user/, skip: true}  # console" in text
-        await held.press("space", "g", rounds=1)
+        await held.press("space", "move.first", rounds=1)
         assert "From ruleset 11 to 13" in held.text()
-        await held.press("ctrl+backslash", rounds=1)
+        await held.press("mark.clear", rounds=1)
         assert "What ruleset 13 changed" in held.text()
 
 
@@ -262,7 +262,7 @@ async def test_what_if_also_asks_the_open_draft() -> None:
 
 
 async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> None:
-    async with rules_stage("E") as held:
+    async with rules_stage("rule.edit") as held:
         await held.press("escape", rounds=1)
         await held.press("i", rounds=0)
         await held.enter(f"{WWW}/products/7", rounds=3)
@@ -270,7 +270,7 @@ async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> 
 
 
 async def test_the_draft_shows_what_the_entry_under_the_cursor_has_refused() -> None:
-    async with rules_stage("E") as held:
+    async with rules_stage("rule.edit") as held:
         await counted(held)
         info = held.app.screen.query_one("#rules-info", Lines)
         assert "1 204 hits" in info.text

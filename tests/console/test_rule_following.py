@@ -100,7 +100,7 @@ async def test_what_is_asked_before_applying_counts_what_came_since() -> None:
         await drafted(held, "match: '/products/1[0-9]$', skip: true")
         rules.known += [(9_000, f"{WWW}/products/17", 1, JOB, None)]
         held.clock.move(5_000)  # no beat: nothing was counted since
-        await held.press("A", rounds=0)
+        await held.press("rules.apply", rounds=0)
         await asked(held)
         text = str(held.app.screen.query_one(".dialog-text", Static).content)
         assert "It blocks 11 URLs of 1 543 that are known." in text
@@ -114,7 +114,7 @@ async def test_the_number_to_be_typed_is_that_of_now() -> None:
         await drafted(held)
         rules.known += found(2_000)
         held.clock.move(5_000)
-        await held.press("A", rounds=0)
+        await held.press("rules.apply", rounds=0)
         await until(held, lambda: isinstance(held.app.screen, TypeCountScreen))
         await held.quiet()
         assert "Type 2 000 to continue:" in held.text()
@@ -126,7 +126,7 @@ async def test_who_answers_late_is_asked_again_if_it_has_grown_by_a_tenth(more: 
     rules.known += [*found(999), (9_000, f"{WWW}/feed/", 1, JOB, None)]
     async with stage((160, 40), rules=rules) as held:
         await drafted(held)
-        await held.press("A", rounds=0)
+        await held.press("rules.apply", rounds=0)
         await asked(held)
         first = held.app.screen
         assert "asked again if that grows by a tenth" in " ".join(
@@ -154,7 +154,7 @@ async def test_what_was_done_is_told_with_what_it_blocks() -> None:
         await drafted(held)
         rules.known += found(7)
         held.clock.move(5_000)
-        await held.press("A", rounds=0)
+        await held.press("rules.apply", rounds=0)
         await until(held, lambda: bool(held.journal.sent))
         await held.decided()
         assert isinstance(held.journal.sent[0], ApplyRules)
@@ -163,7 +163,7 @@ async def test_what_was_done_is_told_with_what_it_blocks() -> None:
 
 async def test_an_exclusion_is_asked_about_with_a_fresh_count() -> None:
     rules = FakeRules()
-    async with rules_stage("X", rules=rules) as held:
+    async with rules_stage("rules.exclude", rules=rules) as held:
         await held.type("host: www.example.com")
         await until(held, lambda: "would newly block" in held.text())
         rules.known += found(3)
@@ -216,7 +216,7 @@ async def test_after_a_failure_everything_is_counted() -> None:
 
 async def test_only_the_newest_change_is_counted_to_the_end() -> None:
     rules = FakeRules(gate=threading.Event())
-    async with rules_stage("D", rules=rules) as held:
+    async with rules_stage("rule.delete", rules=rules) as held:
         assert await asyncio.to_thread(rules.begun.wait, PATIENT_S)
         for name in "ab":
             await write(held, f"match: /{name}/, skip: true")

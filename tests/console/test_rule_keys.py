@@ -47,7 +47,7 @@ def line(held: Stage) -> tuple[str, str]:
     return found.use.name, found.text
 
 
-@pytest.mark.parametrize("key", ["e", "E"])
+@pytest.mark.parametrize("key", ["a", "e"])
 @pytest.mark.parametrize("where", ["read", "unread"])
 async def test_what_is_typed_after_the_key_of_a_draft_goes_into_its_text(where: str, key: str) -> None:
     async with stage((160, 40)) as held:
@@ -63,12 +63,14 @@ async def test_what_is_typed_after_the_key_of_a_draft_goes_into_its_text(where: 
         assert top(held) is RuleEditorScreen
         await until(held, lambda: TEXT in draft_text(held))
         before = f"    - {TEXT}{{path: {{prefix: /admin/}}}}  # my.yaml:14"
-        assert cursor_line(held) == (before if key == "E" else f"  - {{match: '{TEXT}', skip: true}}")
+        assert cursor_line(held) == (before if key == "e" else f"  - {{match: '{TEXT}', skip: true}}")
         assert held.journal.sent == []
 
 
 @pytest.mark.parametrize(
-    ("key", "purpose", "told"), [("X", "exclude", "✗ 2q"), ("ctrl+t", "url", "")], ids=["exclude", "test"]
+    ("key", "purpose", "told"),
+    [("rules.exclude", "exclude", "✗ 2q"), ("rules.test", "url", "")],
+    ids=["exclude", "test"],
 )
 async def test_lines_of_the_rules_wait_for_them(key: str, purpose: str, told: str) -> None:
     async with stage((160, 40)) as held:
@@ -84,7 +86,7 @@ async def test_lines_of_the_rules_wait_for_them(key: str, purpose: str, told: st
 async def test_what_changes_an_entry_waits_and_the_keys_after_it_act_on_the_draft() -> None:
     async with stage((160, 40)) as held:
         hold_up(held)
-        await held.type("4DE" + TEXT)
+        await held.type("4ode" + TEXT)
         await let_read(held)
         await until(held, lambda: TEXT in cursor_line(held))
         assert "/admin/" not in draft_text(held)
@@ -93,13 +95,13 @@ async def test_what_changes_an_entry_waits_and_the_keys_after_it_act_on_the_draf
 async def test_undoing_a_version_waits_for_the_versions_and_the_next_job_for_the_jobs() -> None:
     async with stage((160, 40), reports=FakeReports(versions=TWO_JOBS)) as held:
         hold_up(held)
-        await held.type("4u")
+        await held.type("4ob")
         await let_read(held)
         await counted(held)
         assert editor(held).session.returns_to == 12
         await held.press("escape", "y", rounds=1)
         hold_up(held)
-        await held.type("w")
+        await held.type("on")
         await let_read(held)
         assert "Rules · job news · ruleset 20" in held.text()
 
@@ -107,7 +109,7 @@ async def test_undoing_a_version_waits_for_the_versions_and_the_next_job_for_the
 async def test_esc_gives_up_waiting_and_what_was_typed_is_nobodys() -> None:
     async with stage((160, 40)) as held:
         hold_up(held)
-        await held.type(f"4e{TEXT}")
+        await held.type(f"4a{TEXT}")
         held.clock.move(600)
         held.app.beat()
         held.clock.move(600)
@@ -126,10 +128,10 @@ async def test_esc_gives_up_waiting_and_what_was_typed_is_nobodys() -> None:
 async def test_without_a_ruleset_what_was_typed_is_nobodys() -> None:
     async with stage((160, 40), reports=FakeReports(versions=())) as held:
         hold_up(held)
-        await held.type(f"4e{TEXT}")
+        await held.type(f"4a{TEXT}")
         await let_read(held)
         assert top(held) is RulesScreen
-        assert "new entry: there is no ruleset yet" in held.text()
+        assert "add: there is no ruleset yet" in held.text()
         await held.press("2", "tab", rounds=3)
         await held.type(f"m{TEXT}")
         await held.settle(3)
@@ -174,7 +176,7 @@ async def burst(held: Stage, *keys: str) -> None:
 
 async def test_keys_after_esc_act_on_the_draft() -> None:
     async with rules_stage() as held:
-        await burst(held, *"e/mine/")
+        await burst(held, *"a/mine/")
         await burst(held, "escape", *"?")
         assert isinstance(held.app.screen, HelpScreen)
         await held.press("escape", rounds=1)
@@ -183,14 +185,14 @@ async def test_keys_after_esc_act_on_the_draft() -> None:
 
 async def test_keys_after_an_exclusion_that_is_wrong_go_into_it() -> None:
     async with rules_stage() as held:
-        await burst(held, *"Xhots: a", "enter", *"2q")
+        await burst(held, *"oxhots: a", "enter", *"2q")
         assert line(held) == ("exclude", "hots: a2q")
         assert held.journal.sent == []
 
 
 async def test_an_exclusion_is_put_on_the_list_from_inside_a_draft_which_stays() -> None:
-    async with rules_stage("D") as held:
-        await held.type("Xhost: www.example.com, reason: 2q")
+    async with rules_stage("rule.delete") as held:
+        await held.type("oxhost: www.example.com, reason: 2q")
         assert line(held) == ("exclude", "host: www.example.com, reason: 2q")
         await until(held, lambda: "would newly block" in held.text())
         assert "⊘ would newly block 1 502 of 1 542 known URLs, 2 seeds among them" in held.text()
@@ -206,7 +208,7 @@ async def test_an_exclusion_is_put_on_the_list_from_inside_a_draft_which_stays()
 
 async def test_who_enters_an_exclusion_before_it_is_counted_is_asked_when_it_is() -> None:
     rules = FakeRules(gate=threading.Event())
-    async with rules_stage("X", rules=rules) as held:
+    async with rules_stage("rules.exclude", rules=rules) as held:
         await held.enter("host: a.example")
         assert "◷ counting what it would block…" in held.text()
         assert line(held) == ("exclude", "host: a.example")
@@ -221,7 +223,7 @@ async def test_who_enters_an_exclusion_before_it_is_counted_is_asked_when_it_is(
 
 
 async def test_an_exclusion_whose_impact_cannot_be_counted_is_asked_about_all_the_same() -> None:
-    async with rules_stage("X", rules=FakeRules(failure="disk gone")) as held:
+    async with rules_stage("rules.exclude", rules=FakeRules(failure="disk gone")) as held:
         await held.enter("host: a.example")
         await asked(held)
         assert "disk gone" in held.text()

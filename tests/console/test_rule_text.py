@@ -32,7 +32,7 @@ def info(held: Stage) -> str:
 @pytest.mark.parametrize("size", SIZES)
 async def test_in_the_text_letters_type_and_after_esc_they_act(size: tuple[int, int]) -> None:
     async with stage(size) as held:
-        await held.press("4", "E", rounds=3)
+        await held.press("4", "rule.edit", rounds=3)
         assert held.app.focused is area(held)
         assert "esc done" in held.text().splitlines()[-1]
         await held.type("AXq2D?")
@@ -40,13 +40,13 @@ async def test_in_the_text_letters_type_and_after_esc_they_act(size: tuple[int, 
         assert top(held) is RuleEditorScreen
         await held.press("escape", rounds=1)
         assert held.app.focused is not area(held)
-        assert "A apply" in held.text().splitlines()[-1]
-        await held.press("E", rounds=1)
+        assert "ctrl+s apply" in held.text().splitlines()[-1]
+        await held.press("rule.edit", rounds=1)
         assert held.app.focused is area(held)
 
 
 async def test_errors_are_named_by_their_lines_and_the_impact_waits_for_them() -> None:
-    async with rules_stage("e") as held:
+    async with rules_stage("rule.add") as held:
         await held.type("(")
         assert "not counted while the text has errors" in await counted(held)
         assert "✗ line 11: rules[3].match: not a linear-time regular expression" in info(held)
@@ -60,7 +60,7 @@ async def test_errors_are_named_by_their_lines_and_the_impact_waits_for_them() -
 
 
 async def test_what_was_typed_is_taken_back_and_made_again() -> None:
-    async with rules_stage("E") as held:
+    async with rules_stage("rule.edit") as held:
         before = draft_text(held)
         await held.type("x")
         await held.press("ctrl+z", rounds=1)
@@ -73,13 +73,13 @@ async def test_what_was_typed_is_taken_back_and_made_again() -> None:
 
 
 async def test_a_new_line_keeps_the_indentation() -> None:
-    async with rules_stage("E", "end", "enter") as held:
+    async with rules_stage("rule.edit", "end", "enter") as held:
         await held.type("- x")
         assert cursor_line(held) == "    - x"
 
 
 async def test_a_rule_that_was_begun_and_not_written_is_left_without_a_question() -> None:
-    async with rules_stage("e") as held:
+    async with rules_stage("rule.add") as held:
         await held.press("escape", "escape", rounds=1)
         assert top(held) is RulesScreen
 
@@ -126,14 +126,14 @@ def test_an_editor_that_cannot_be_started_is_a_failure(named: str) -> None:
 async def test_without_an_editor_the_console_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
-    async with rules_stage("E") as held:
+    async with rules_stage("rule.edit") as held:
         await held.press("ctrl+x", "ctrl+e", rounds=1)
         assert "set VISUAL or EDITOR to the editor of your choice" in held.text()
 
 
 async def test_without_a_terminal_the_draft_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "VISUAL", "true")
-    async with rules_stage("E") as held:
+    async with rules_stage("rule.edit") as held:
         before = draft_text(held)
         await held.press("ctrl+x", "x", "backspace", "ctrl+x", "ctrl+e", rounds=1)
         assert "there is no terminal for an editor" in held.text()
@@ -141,7 +141,7 @@ async def test_without_a_terminal_the_draft_is_unchanged(monkeypatch: pytest.Mon
 
 
 async def test_hostile_text_is_painted_as_plain_characters() -> None:
-    async with rules_stage("E", rules=FakeRules()) as held:
+    async with rules_stage("rule.edit", rules=FakeRules()) as held:
         area(held).insert("# [@click=app.quit]x[/]  ", (0, 0))
         await held.quiet()
         assert "# [@click=app.quit]x[/]" in held.text()
@@ -155,5 +155,5 @@ async def test_a_frozen_view_drafts_the_version_that_was_shown() -> None:
         held.reports.versions = (first.__class__(14, first.job, first.policies, 13),)
         held.reports.commit()
         await held.settle(3, move_ms=1_100)
-        await held.press("E", rounds=3)
+        await held.press("rule.edit", rounds=3)
         assert drafted_from(held)[0] == 13

@@ -72,7 +72,7 @@ class TestView:
 
     async def test_what_the_rules_say_of_a_url(self) -> None:
         async with rules_stage() as held:
-            await held.press("ctrl+t")
+            await held.press("rules.test")
             await held.type("www.example.com/admin/x")
             info = held.app.screen.query_one("#rules-info", Lines)
             assert "⊘ do_not_crawl  https://www.example.com/admin/x" in info.text
@@ -88,22 +88,22 @@ class TestView:
 
     async def test_the_next_job(self) -> None:
         async with rules_stage(reports=FakeReports(versions=TWO_JOBS)) as held:
-            await held.press("w", rounds=3)
+            await held.press("rules.job", rounds=3)
             assert "Rules · job news · ruleset 20" in held.text()
             assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["20"]
-            await held.press("w", rounds=3)
+            await held.press("rules.job", rounds=3)
             assert "Rules · job my-index · ruleset 13" in held.text()
 
     async def test_a_database_without_rules(self) -> None:
-        async with rules_stage("e", reports=FakeReports(versions=(), added=())) as held:
+        async with rules_stage("rule.add", reports=FakeReports(versions=(), added=())) as held:
             assert "There is no ruleset yet: the first run writes one" in held.text()
             assert isinstance(held.app.screen, RulesScreen)
-            assert "new entry: there is no ruleset yet" in held.text()
+            assert "add: there is no ruleset yet" in held.text()
 
     async def test_a_console_that_only_watches_sees_everything_and_drafts_nothing(self) -> None:
         async with rules_stage(readonly=True) as held:
-            for key in ("e", "D", "u"):
-                await held.press(key)
+            for action in ("rule.add", "rule.delete", "rules.bring_back"):
+                await held.act(action)
                 assert isinstance(held.app.screen, RulesScreen)
             assert "this console is read-only" in held.text()
             await held.press("2", "m", rounds=3)
@@ -122,7 +122,7 @@ class TestView:
 class TestDraft:
     async def test_the_impact_is_counted_while_one_types(self) -> None:
         async with rules_stage() as held:
-            await held.press("e", rounds=2)
+            await held.press("rule.add", rounds=2)
             await held.type("/products/1[0-9]$")
             impact = await counted(held)
             assert impact.splitlines()[0].split() == ["⊘", "newly", "blocked", "10"]
@@ -133,12 +133,12 @@ class TestDraft:
             assert held.journal.sent == []
 
     async def test_applies_what_was_drafted_as_a_version_made_from_the_one_in_force(self) -> None:
-        async with rules_stage("D") as held:
+        async with rules_stage("rule.delete") as held:
             assert "/admin/" not in draft_text(held)
             await write(held, PRODUCTS)
             await counted(held)
             assert "1 added, 1 removed" in held.text()
-            await held.press("A")
+            await held.press("rules.apply")
             await held.decided()
             command = applied(held)
             rule = Rule("/products/1[0-9]$", skip=True, source="console")
@@ -152,7 +152,7 @@ class TestDraft:
             assert "ruleset 14" in held.text()
 
     async def test_leaving_a_draft_asks(self) -> None:
-        async with rules_stage("D", "escape") as held:
+        async with rules_stage("rule.delete", "escape") as held:
             assert isinstance(held.app.screen, ConfirmScreen)
             assert "Discard the draft?" in held.text()
             await held.press("escape")
@@ -169,7 +169,7 @@ class TestDraft:
         async with rules_stage() as held:
             await write(held, MOST)
             assert "⚠ blocks 1 seed" in await counted(held)
-            await held.press("A")
+            await held.press("rules.apply")
             assert isinstance(held.app.screen, TypeCountScreen)
             assert "It blocks 1 501 URLs of 1 542 that are known" in held.text()
             await held.enter("150")
@@ -184,7 +184,7 @@ class TestDraft:
         async with rules_stage() as held:
             await write(held, "match: /products/sale, skip: true")
             await counted(held)
-            await held.press("A")
+            await held.press("rules.apply")
             assert isinstance(held.app.screen, ConfirmScreen)
             text = str(held.app.screen.query_one(".dialog-text", Static).content)
             assert f"Among them is 1 seed: {WWW}/products/sale" in text
@@ -194,8 +194,8 @@ class TestDraft:
 
     async def test_nothing_is_applied_while_the_impact_is_not_known(self) -> None:
         rules = FakeRules(gate=threading.Event())
-        async with rules_stage("D", rules=rules) as held:
-            await held.press("A")
+        async with rules_stage("rule.delete", rules=rules) as held:
+            await held.press("rules.apply")
             assert "◷ counting…" in held.text()
             for _ in range(2):
                 held.clock.move(600)
@@ -209,8 +209,8 @@ class TestDraft:
 
     async def test_esc_gives_up_the_applying_that_waits(self) -> None:
         rules = FakeRules(gate=threading.Event())
-        async with rules_stage("D", rules=rules) as held:
-            await held.press("A", "escape", rounds=0)
+        async with rules_stage("rule.delete", rules=rules) as held:
+            await held.press("rules.apply", "escape", rounds=0)
             rules.let_go()
             await counted(held)
             await held.settle(3)
@@ -218,9 +218,9 @@ class TestDraft:
             assert isinstance(held.app.screen, RuleEditorScreen)
 
     async def test_an_impact_that_cannot_be_counted_is_said_and_asked_about(self) -> None:
-        async with rules_stage("D", rules=FakeRules(failure="disk gone")) as held:
+        async with rules_stage("rule.delete", rules=FakeRules(failure="disk gone")) as held:
             assert "disk gone" in await counted(held)
-            await held.press("A")
+            await held.press("rules.apply")
             assert "Its impact could not be counted: disk gone" in held.text()
             await held.press("y")
             await held.decided()
@@ -229,9 +229,9 @@ class TestDraft:
     async def test_a_refused_edit_keeps_the_draft(self) -> None:
         async with stage((160, 40)) as held:
             held.journal.answer = "the edit began with version 13, but version 14 is current"
-            await held.press("4", "D", rounds=3)
+            await held.press("4", "rule.delete", rounds=3)
             await counted(held)
-            await held.press("A")
+            await held.press("rules.apply")
             await held.decided()
             assert "the edit began with version 13" in held.text()
             comes(held, FIRST, who="someone else")
@@ -240,18 +240,18 @@ class TestDraft:
             assert "⚠ ruleset 14 by someone else is in force now" in held.text()
 
     async def test_undo_version_drafts_what_held_before(self) -> None:
-        async with rules_stage("u") as held:
+        async with rules_stage("rules.bring_back") as held:
             await counted(held)
-            await held.press("A")
+            await held.press("rules.apply")
             await held.decided()
             command = applied(held)
             assert same_rules(from_json(command.rules), SECOND)
             assert command.note == "back to version 12"
 
     async def test_an_earlier_version_is_brought_back(self) -> None:
-        async with rules_stage("tab", "G", "u") as held:
+        async with rules_stage("tab", "end", "rules.bring_back") as held:
             await counted(held)
-            await held.press("A")
+            await held.press("rules.apply")
             await held.decided()
             assert same_rules(from_json(applied(held).rules), FIRST)
 
@@ -259,7 +259,7 @@ class TestDraft:
         async with rules_stage() as held:
             comes(held, FIRST)
             await seen(held)
-            await held.press("tab", "G", "u", rounds=3)
+            await held.press("tab", "end", "rules.bring_back", rounds=3)
             assert isinstance(held.app.screen, RulesScreen)
             assert "ruleset 11 says the same as the one in force" in held.text()
 

@@ -54,7 +54,7 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert "∅ never   - {match: /one, skip: true}  # my.yaml:3" in rows_of(held, "#rules-lines")
         await write(held, f"match: '^{A}/list/[0-9]+$', skip: true")
         assert "⊘ newly blocked 2" in " ".join((await counted(held)).split())
-        await held.press("A")
+        await held.press("rules.apply")
         assert isinstance(held.app.screen, ConfirmScreen)
         await held.press("y")
         await held.decided()
@@ -63,24 +63,24 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert in_force(crawl) == (2, ["/one", f"^{A}/list/[0-9]+$"], "mara")
         assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["2", "1"]
         assert held.app.screen.query_one("#rules-versions", CrawlTable).cursor_key == 2
-        await held.press("z")
+        await held.press("journal.undo")
         await held.decided()
         assert in_force(crawl) == (3, ["/one"], "mara")
         assert "same as: tui-crawler rules undo --job" in held.text()
         assert taken_back(crawl) == [False, True]
-        await held.press("Z")
+        await held.press("journal.redo")
         await held.decided()
         assert in_force(crawl) == (4, ["/one", f"^{A}/list/[0-9]+$"], "mara")
-        await held.press("z")
+        await held.press("journal.undo")
         await held.decided()
         assert in_force(crawl) == (5, ["/one"], "mara")
         assert taken_back(crawl) == [False, True, False, True]
 
         await seen(held)
-        await held.press("D", rounds=2)
+        await held.press("rule.delete", rounds=2)
         await counted(held)
         await someone_else_applies(crawl, 5, Rule("/two", skip=True))
-        await held.press("A", rounds=0)
+        await held.press("rules.apply", rounds=0)
         await held.decided()
         assert "the edit began with version 5, but version 6 is current" in held.text()
         assert in_force(crawl) == (6, ["/two"], "someone else")
@@ -88,8 +88,8 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert "⚠ ruleset 6 by someone else is in force now" in held.text()
 
 
-@pytest.mark.parametrize("keys", ["jK", "J"])
-async def test_what_was_moved_keeps_the_cursor(several: Path, keys: str) -> None:
+@pytest.mark.parametrize("keys", [("j", "rule.up"), ("rule.down",)])
+async def test_what_was_moved_keeps_the_cursor(several: Path, keys: tuple[str, ...]) -> None:
     async with on_database(several) as held:
         await held.press("4", rounds=3)
         await held.press(*keys, rounds=2)
@@ -97,7 +97,7 @@ async def test_what_was_moved_keeps_the_cursor(several: Path, keys: str) -> None
         await seen(held)
         assert in_force(several) == (2, ["/list/", "/one"], "mara")
         table = held.app.screen.query_one("#rules-lines", CrawlTable)
-        assert ("/list/" if "K" in keys else "/one") in rows_of(held, "#rules-lines")[table.cursor_index]
+        assert ("/list/" if "rule.up" in keys else "/one") in rows_of(held, "#rules-lines")[table.cursor_index]
         difference = held.app.screen.query_one("#rules-difference", Lines).text
         assert "note     moved rule /" in difference
         assert [line[0] for line in difference.split("\n") if "/list/" in line or "/one" in line][1:].count(" ") == 1
@@ -106,7 +106,7 @@ async def test_what_was_moved_keeps_the_cursor(several: Path, keys: str) -> None
 async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(several: Path) -> None:
     async with on_database(several) as held:
         await held.press("4", rounds=3)
-        await held.press("E", rounds=2)
+        await held.press("rule.edit", rounds=2)
         await retype_line(held, "  - {match: /list/1, skip: true}")
         await held.quiet()
         impact = " ".join((await counted(held)).split())
@@ -115,38 +115,38 @@ async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(se
         await held.press("escape", rounds=1)
         await apply(held)
         assert in_force(several) == (2, ["/list/1", "/list/"], "mara")
-        await held.press("z")
+        await held.press("journal.undo")
         await held.decided()
         assert in_force(several) == (3, ["/one", "/list/"], "mara")
         assert taken_back(several) == [False, True]
 
         await seen(held)
-        await held.press("E", rounds=2)
+        await held.press("rule.edit", rounds=2)
         await retype_line(held, "  - {match: /mine, skip: true}")
         await someone_else_applies(several, 3, Rule("/two", skip=True))
         await seen(held)
         assert "⚠ ruleset 4 by someone else is in force now" in held.text()
-        await held.press("escape", "A", "y", rounds=1)
+        await held.press("escape", "rules.apply", "y", rounds=1)
         assert "a conflict is not resolved" in " ".join(((await counted(held)) + held.text()).split())
         assert "{match: /mine, skip: true}" in draft_text(held)
-        await held.press("A", rounds=1)
+        await held.press("rules.apply", rounds=1)
         assert in_force(several) == (4, ["/two"], "someone else")
 
 
 async def test_a_refused_edit_is_merged_with_the_newer_version_and_applied(several: Path) -> None:
     async with on_database(several) as held:
         await held.press("4", rounds=3)
-        await held.press("E", rounds=2)
+        await held.press("rule.edit", rounds=2)
         await retype_line(held, "  - {match: /mine, skip: true}")
         await counted(held)
         await someone_else_applies(several, 1, ONE, FEED, Rule("/two", skip=True))
-        await held.press("escape", "A", rounds=0)
+        await held.press("escape", "rules.apply", rounds=0)
         await held.decided()
         assert "the edit began with version 1, but version 2 is current" in held.text()
         await seen(held)
         assert "⚠ ruleset 2 by someone else is in force now" in held.text()
-        assert "A merges the draft with it" in held.text()
-        await held.press("A", rounds=1)
+        assert "ctrl+s merges the draft with it" in held.text()
+        await held.press("rules.apply", rounds=1)
         assert "Merge the draft with ruleset 2 by someone else?" in held.text()
         await held.press("y", rounds=1)
         assert in_force(several)[0] == 2
@@ -160,12 +160,12 @@ async def test_a_refused_edit_is_merged_with_the_newer_version_and_applied(sever
 async def test_undo_version_takes_back_the_action_that_wrote_it(several: Path) -> None:
     async with on_database(several) as held:
         await held.press("4", rounds=3)
-        await held.press("J", rounds=2)
+        await held.press("rule.down", rounds=2)
         assert isinstance(held.app.console_screen, type(editor(held)))
         await counted(held)
         await apply(held)
         assert in_force(several) == (2, ["/list/", "/one"], "mara")
-        await held.press("u", rounds=3)
+        await held.press("rules.bring_back", rounds=3)
         await counted(held)
         await seen(held)
         await apply(held)
@@ -176,7 +176,7 @@ async def test_undo_version_takes_back_the_action_that_wrote_it(several: Path) -
 async def test_the_exclusion_list_is_extended_and_shortened_and_both_are_undone(several: Path) -> None:
     async with on_database(several) as held:
         await held.press("4", rounds=3)
-        await held.press("X", rounds=1)
+        await held.press("rules.exclude", rounds=1)
         await held.type(f"host: {B_HOST}, reason: they asked")
         assert f"✎ exclusion  host {B_HOST}  they asked" in held.text()
         await held.press("enter", rounds=1)
@@ -187,24 +187,24 @@ async def test_the_exclusion_list_is_extended_and_shortened_and_both_are_undone(
         assert states(several)[B] == "excluded"
         await seen(held)
         assert any(B_HOST in row for row in rows_of(held, "#rules-lines"))
-        await held.press("z")
+        await held.press("journal.undo")
         await held.decided()
         assert excluded(several) == []
         assert states(several)[B] == ""
         assert taken_back(several) == [False, True]
-        await held.press("Z")
+        await held.press("journal.redo")
         await held.decided()
         assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
 
         await seen(held)
-        await held.press("X", rounds=1)
+        await held.press("rules.exclude", rounds=1)
         await held.enter(f"host: {B_HOST}")
         assert "is on the exclusion list already" in held.text()
-        await held.press("escape", "G", "D", rounds=1)
+        await held.press("escape", "move.last", "rule.delete", rounds=1)
         assert isinstance(held.app.screen, ConfirmScreen)
         await yes(held)
         assert excluded(several) == []
-        await held.press("z")
+        await held.press("journal.undo")
         await held.decided()
         assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
         assert states(several)[B] == "excluded"
@@ -214,7 +214,7 @@ async def test_an_exclusion_that_someone_else_added_is_seen_and_taken_off(severa
     await asyncio.to_thread(carry_out, several, Exclude("host", B_HOST, "mail"), "someone else")
     async with on_database(several) as held:
         await held.press("4", rounds=3)
-        await held.press("G", "D", rounds=1)
+        await held.press("move.last", "rule.delete", rounds=1)
         assert "mail. Added by someone else." in held.text()
         await yes(held)
         assert excluded(several) == []
@@ -222,7 +222,7 @@ async def test_an_exclusion_that_someone_else_added_is_seen_and_taken_off(severa
 
 async def apply(held: Stage) -> None:
     """Applies what is drafted, whatever is asked."""
-    await held.press("A")
+    await held.press("rules.apply")
     if isinstance(held.app.screen, ConfirmScreen):
         await held.press("y")
     await held.decided()

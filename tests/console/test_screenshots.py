@@ -40,36 +40,36 @@ LOOK_AT = os.environ.get("TUI_CRAWLER_SCREENSHOTS", "")
 GAINS = (9, 12, 14, 17, 15, 19, 22, 21, 18, 24, 26, 23, 19, 20, 22, 25, 27, 24, 21, 18, 17, 19, 21, 20)
 """Requests of each of the last seconds."""
 
-DRAFTING = ("4", "e")
+DRAFTING = ("4", "rule.add")
 DRAFTED = "/products/[a-z0-9]*[05e]$"
 """What the new rule skips."""
 
 SCENES: dict[str, tuple[str, ...]] = {
     "overview": (),
-    "columns": ("c", *"jj ", "J"),
+    "columns": ("columns.choose", *"jj ", "J"),
     "origin": ("enter",),
     "failures": ("2", "tab", "j"),
     "url": ("2", "tab", "j", "enter"),
-    "url-body": ("2", "tab", "j", "enter", "B"),
-    "url-text": ("2", "tab", "j", "enter", "B", "e"),
+    "url-body": ("2", "tab", "j", "enter", "url.tab_body"),
+    "url-text": ("2", "tab", "j", "enter", "url.tab_body", "url.read"),
     "url-why": ("2", "tab", "j", "enter", "i", "enter"),
     "urls": ("3", "/", *"exit:network !user", "enter", "j"),
     "rules": ("4",),
     "rules-draft": DRAFTING,
-    "robots": ("enter", "b"),
-    "tree": ("M", "j", "j", "enter"),
-    "timeline": ("w", *["pageup"] * 4, "h", "h", "h"),
-    "timeline-lanes": ("space", "j", "space", "j", "space", "w"),
-    "logs": ("5", "/", *"timeout", "enter"),
-    "stats": ("6",),
-    "pulse": ("7", *"hhhhhhhhhhhhhhhhhhhh"),
+    "robots": ("enter", "robots.view"),
+    "tree": ("origin.tree", "j", "j", "enter"),
+    "timeline": ("timeline.open", *["pageup"] * 4, "left", "left", "left"),
+    "timeline-lanes": ("space", "j", "space", "j", "space", "timeline.open"),
+    "logs": ("5", "log.search", *"timeout", "enter"),
+    "stats": ("view.stats",),
+    "pulse": ("view.pulse", *["left"] * 20),
     "workers": ("8",),
-    "pivot": ("3", "right", "F"),
-    "sql": (";", *"SELECT * FROM v_page", "enter"),
+    "pivot": ("3", "right", "table.pivot"),
+    "sql": ("sql.open", *"SELECT * FROM v_page", "enter"),
     "diff": (":", *"diff", "enter", "tab"),
     "diff-page": (":", *"diff", "enter", "tab", "enter"),
     "zoom": ("enter", "+"),
-    "jump": ("enter", "ctrl+o"),
+    "jump": ("enter", "focus.jump"),
     "help": ("?",),
     "pane-help": ("f1",),
     "copy": ("2", "tab", "j", "space", "space", "y"),

@@ -56,11 +56,11 @@ async def leave(held: Stage) -> ExitSummary:
 
 async def test_columns_are_chosen_and_layouts_kept_by_name_for_all_databases(tmp_path: Path) -> None:
     async with stage((160, 40), memory=SessionFile(tmp_path, "/data/a.db")) as held:
-        await held.press("L", rounds=1)
+        await held.press("sort.took", rounds=1)
         assert "by took ▼" in held.text()
-        await held.press("L", rounds=1)
+        await held.press("sort.took", rounds=1)
         assert "by took ▲" in held.text()
-        await held.press("c", rounds=1)
+        await held.press("columns.choose", rounds=1)
         await held.press("space", "K", "down", "down", "space", "J", "enter", rounds=2)
         assert table(held, "#origins").visible_columns[:3] == ("origin", "fail", "done")
         await held.enter(":keeplayout slow ones", rounds=2)
@@ -136,7 +136,7 @@ async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> No
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage(memory=memory) as held:
         await held.type("/example")
-        await held.press("enter", "S", "t")
+        await held.press("enter", "sort.reverse", "theme.next")
         order = list(table(held, "#origins").row_order)
         theme = held.app.theme
         await held.press("2")
@@ -289,22 +289,22 @@ async def test_back_on_and_last() -> None:
         await held.settle()
         await held.press("2")
         assert isinstance(held.app.screen, FailuresScreen)
-        await held.press("[")
+        await held.press("nav.earlier")
         assert isinstance(held.app.screen, UrlScreen)
         assert "api.example.org › /v2/items" in held.text()
-        await held.press("[")
+        await held.press("nav.earlier")
         assert isinstance(held.app.screen, OriginScreen)
-        await held.press("[")
+        await held.press("nav.earlier")
         assert isinstance(held.app.screen, OverviewScreen)
-        await held.press("[")
+        await held.press("nav.earlier")
         assert "the history ends here" in held.text()
-        await held.press("]", "]", "]")
+        await held.press("nav.later", "nav.later", "nav.later")
         assert isinstance(held.app.screen, FailuresScreen)
-        await held.press("-")
+        await held.press("nav.last")
         assert isinstance(held.app.screen, UrlScreen)
-        await held.press("-")
+        await held.press("nav.last")
         assert isinstance(held.app.screen, FailuresScreen)
-        await held.press("?", "escape", "-")
+        await held.press("?", "escape", "nav.last")
         assert isinstance(held.app.screen, UrlScreen)
         await held.press("escape")
         assert isinstance(held.app.screen, OverviewScreen)
@@ -312,7 +312,7 @@ async def test_back_on_and_last() -> None:
 
 async def test_there_is_no_last_place_at_first() -> None:
     async with stage() as held:
-        await held.press("-")
+        await held.press("nav.last")
         assert "there is no last place yet" in held.text()
 
 
@@ -394,7 +394,7 @@ async def test_attempts_of_an_origin_are_filtered_and_esc_takes_it_off() -> None
         await held.settle(3)
         assert attempts.row_count == fits + 1
         assert len(attempts.held_rows()) == before + 2
-        await held.press("e")
+        await held.press("log.next_error")
         await held.press("escape")
         assert isinstance(held.app.screen, OriginScreen)
         assert attempts.row_count == before + 2

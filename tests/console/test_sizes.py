@@ -10,17 +10,17 @@ from tests.console.support import Stage, stage
 
 SCREENS = {
     "overview": ((), ("?", "s")),
-    "origin": (("enter",), ("x",)),
+    "origin": (("enter",), ("origin.stop",)),
     "failures": (("2",), ("R",)),
-    "rules": (("4",), ("ctrl+t",)),
-    "rule draft": (("4", "D"), ("e", "ctrl+t")),
+    "rules": (("4",), ("rules.test",)),
+    "rule draft": (("4", "rule.delete"), ("rule.edit", "rules.test")),
     "url": (("2", "tab", "enter"), ("a", "ctrl+p")),
-    "url body": (("2", "tab", "enter", "B"), ("i",)),
+    "url body": (("2", "tab", "enter", "url.tab_body"), ("i",)),
     "urls": (("3",), ("/", "i")),
     "why": (("i", "enter"), ("i",)),
     "logs": (("5",), ("?",)),
-    "stats": (("6",), ("a",)),
-    "robots": (("enter", "b"), ("ctrl+t",)),
+    "stats": (("view.stats",), ("a",)),
+    "robots": (("enter", "robots.view"), ("robots.test",)),
 }
 """Keys that lead to a screen, and the dialogs opened over it."""
 

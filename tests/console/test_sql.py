@@ -42,7 +42,7 @@ async def answered(held: Stage) -> None:
 
 async def ask(held: Stage, text: str) -> None:
     """Types a question over what stands there and asks it."""
-    await held.press(";")
+    await held.press("sql.open")
     await answered(held)
     editor(held).select_all()
     await held.enter(text)
@@ -97,9 +97,9 @@ async def test_the_answer_is_exported_and_copied_as_every_table(
         assert any("2 × URL" in text for text in told), told
 
 
-async def test_keys_typed_after_the_semicolon_are_the_beginning_of_a_question() -> None:
+async def test_keys_typed_after_its_key_are_the_beginning_of_a_question() -> None:
     async with stage((140, 44)) as held:
-        await held.type(";q1 /:t")
+        await held.type("gqq1 /:t")
         assert isinstance(held.app.screen, SqlScreen)
         assert editor(held).text == "q1 /:t"
 
@@ -156,7 +156,7 @@ async def test_what_went_wrong_is_one_line(failure: Exception | None) -> None:
 
 async def test_words_are_completed_from_the_views_and_their_columns() -> None:
     async with stage((140, 44)) as held:
-        await held.press(";")
+        await held.press("sql.open")
         await answered(held)
         await held.type("select x from v_p")
         await held.press("tab", rounds=0)
@@ -206,7 +206,7 @@ def test_what_is_too_long_for_a_name_is_not_looked_at_as_a_whole(number: int) ->
 
 async def test_tab_that_completes_nothing_says_so_and_stays() -> None:
     async with stage((140, 44)) as held:
-        await held.press(";")
+        await held.press("sql.open")
         await answered(held)
         await held.type("select orig")
         await held.press("tab", rounds=0)
@@ -253,7 +253,7 @@ async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> N
         await held.press("down", "down", rounds=0)
         assert editor(held).text == "SELECT 2 or so"
     async with stage((140, 44), memory=memory) as held:
-        await held.press(";")
+        await held.press("sql.open")
         await answered(held)
         assert "SELECT 2" not in held.text(), "it may be a question about another crawl"
         await held.press("up", rounds=0)
@@ -334,7 +334,7 @@ def test_the_history_is_bounded_and_a_strange_file_is_no_fault(tmp_path: Path) -
 async def test_nothing_can_be_asked_where_there_is_no_database() -> None:
     async with stage() as held:
         held.app.queries = None
-        await held.press(";")
+        await held.press("sql.open")
         assert "there is no database to query" in held.text()
 
 
@@ -355,7 +355,7 @@ async def test_many_columns_to_sort_by_are_scrolled_to_on_a_low_terminal() -> No
     async with stage((80, 20), queries=queries) as held:
         await ask(held, "select 1")
         held.app.screen.set_focus(held.table("#sql-rows"))
-        await held.press("s", "G", rounds=0)
+        await held.press("s", "end", rounds=0)
         assert "column_39" in held.text()
         await held.press("enter", rounds=0)
         assert held.table("#sql-rows").order == ("column_39", True)
@@ -391,7 +391,7 @@ async def test_hostile_names_values_and_problems_on_the_screen(payload: str) -> 
         await ask(held, "select 1")
         assert_clean(held, payload)
         held.app.screen.set_focus(held.table("#sql-rows"))
-        for key in ("F", "escape", "s", "escape", "j"):
+        for key in ("table.pivot", "escape", "s", "escape", "j"):
             await held.press(key, rounds=0)
             assert_clean(held, payload)
         queries.answer = QueryAnswer(problem=payload)
@@ -406,7 +406,7 @@ async def test_hostile_names_values_and_problems_on_the_screen(payload: str) -> 
 async def test_a_question_by_command_is_asked_in_the_screen_that_is_open() -> None:
     queries = FakeQueries()
     async with stage((140, 44), queries=queries) as held:
-        await held.press(";")
+        await held.press("sql.open")
         first, depth = held.app.screen, len(held.app.screen_stack)
         held.app.dispatcher.do("sql.open", "SELECT 1")
         await held.worked("sql")

@@ -140,21 +140,21 @@ async def test_narrow_the_jobs_come_first_and_one_table_of_exit_codes_whose_subj
         assert held.app.screen.focused is held.table("#jobs")
         assert held.table("#jobs").region.y == 1
         assert "Exit codes · this run · O: www.example.com" in held.text()
-        await held.press("O", rounds=1)
+        await held.press("stats.exits", rounds=1)
         assert [pane.id for pane in panes_of(held.app.screen)] == ["jobs", "own-exits", "top-origins", "ledger"]
         assert held.app.screen.focused is held.table("#own-exits")
         assert "Exit codes · www.example.com · O: all origins" in held.text()
-        await held.press("O", rounds=1)
+        await held.press("stats.exits", rounds=1)
         assert "Exit codes · this run · O: www.example.com" in held.text()
         await held.press("tab", "tab", rounds=1)
         assert "Refused links · 4 · in all runs · c: more t" in held.text()
 
 
 async def test_where_both_tables_of_exit_codes_are_shown_the_key_goes_from_one_to_the_other() -> None:
-    async with stage((120, 40), keys="6 O", rounds=2) as held:
+    async with stage((120, 40), keys="6 stats.exits", rounds=2) as held:
         assert held.app.screen.focused is held.table("#own-exits")
         assert "c: more tables (5)" in held.text()
-        await held.press("O", rounds=1)
+        await held.press("stats.exits", rounds=1)
         assert held.app.screen.focused is held.table("#all-exits")
 
 
@@ -163,7 +163,7 @@ async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
         held.table("#top-origins").focus()
         await held.press("s", "j", "enter", rounds=1)
         assert "Origins by bytes · in all runs" in held.text()
-        await held.press("S", rounds=1)
+        await held.press("sort.reverse", rounds=1)
         assert "Origins by failed pages · as they stand" in held.text()
         assert held.table("#top-origins").row_order[0] == "https://api.example.org"
         held.table("#top-origins").focus()
@@ -174,23 +174,23 @@ async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
 async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_only_when_asked() -> None:
     async with stage((140, 44), keys="6", rounds=2) as held:
         assert "stashes()" not in held.reports.asked
-        await held.press("c", rounds=2)
+        await held.press("stats.ledger", rounds=2)
         held.sees("Limbo · 3", "4m00s")
-        await held.press("c", rounds=2)
+        await held.press("stats.ledger", rounds=2)
         assert "Stashes · 2 · counted at 10:41:07 · u again" in held.text()
         await held.commit(rounds=3, move_ms=6_000)
         assert held.reports.asked.count("stashes()") == 1
-        await held.press("u", rounds=2)
+        await held.press("stats.count", rounds=2)
         assert held.reports.asked.count("stashes()") == 2
-        await held.press("c", rounds=2)
+        await held.press("stats.ledger", rounds=2)
         held.sees("Validation · 2 · first 200 000 pages at 10:41:", "81 400")
-        await held.press("u", rounds=2)
+        await held.press("stats.count", rounds=2)
         assert held.reports.asked.count("validations(200000)") == 2
-        await held.press("c", rounds=2)
+        await held.press("stats.ledger", rounds=2)
         held.sees("Runs · 4", "⚠ broken off")
-        await held.press("c", rounds=2)
+        await held.press("stats.ledger", rounds=2)
         assert "Actions of operators · 5" in held.text()
-        await held.press("c", rounds=2)
+        await held.press("stats.ledger", rounds=2)
         assert "Refused links" in held.text()
 
 
@@ -227,23 +227,23 @@ async def test_jobs_are_paused_made_nicer_and_that_is_undone() -> None:
     async with stage((140, 44), keys="6", rounds=2) as held:
         await held.decide("p", rounds=0)
         assert held.journal.sent[-1] == SteerJobs("pause", ("my-index",))
-        await held.decide("d", rounds=0)
+        await held.decide("job.later", rounds=0)
         assert held.journal.sent[-1] == SetJob("my-index", nice=10)
-        await held.decide("z", rounds=0)
+        await held.decide("journal.undo", rounds=0)
         assert held.journal.sent[-1] == SetJob("my-index", nice=0)
         await held.press("j", "space", "space", rounds=0)
-        await held.decide("D", rounds=0)
+        await held.decide("job.sooner", rounds=0)
         assert held.journal.sent[-2:] == [SetJob("archive", nice=10), SetJob("press", nice=-20)]
 
 
 async def test_numbers_of_a_job_are_typed_and_bad_ones_refused() -> None:
     async with stage((140, 44), keys="6", rounds=2) as held:
-        await held.press("L", rounds=0)
+        await held.press("job.depth", rounds=0)
         held.sees("depth of job my-index", "now 8 · links away")
         await held.type("none")
         await held.decide("enter", rounds=0)
         assert held.journal.sent == [SetJob("my-index", depth=-1)]
-        await held.press("C", "enter", "C", "escape", rounds=0)
+        await held.press("job.concurrency", "enter", "job.concurrency", "escape", rounds=0)
         assert len(held.journal.sent) == 1
         await held.command("concurrency -4")
         assert "not -4" in held.text()
@@ -265,7 +265,7 @@ async def test_an_aborted_job_says_how_it_is_taken_up() -> None:
 
 async def test_who_only_watches_changes_no_job() -> None:
     async with stage((140, 44), readonly=True, keys="6", rounds=2) as held:
-        await held.press("p", "n", rounds=1)
+        await held.press("p", "job.nice", rounds=1)
         assert "this console is read-only" in held.text()
 
 
@@ -285,7 +285,7 @@ async def test_groups_of_failures_show_the_pages_of_the_last_five_minutes() -> N
         assert "5 MIN" in held.text()
         row = held.table("#groups").row((("exit_code", "request_timeout"),))
         assert text_of(row.cells[2]) == "2"
-        await held.press("c", rounds=2)
+        await held.press("failures.group", rounds=2)
         assert "5 MIN" in held.text()
 
 
@@ -293,7 +293,8 @@ async def test_an_empty_crawl_has_words_for_everything() -> None:
     empty = FakeReports(rows={}, log=(), groups_of_pages=(), past_runs=(), newest_run=None)
     async with stage((140, 44), reports=empty, keys="6", rounds=2) as held:
         assert "no job yet" in held.text()
-        for key in ("p", "d", "n", "s", "enter", "c", "c", "c", "c", "u"):
+        ledgers = ["stats.ledger"] * 4
+        for key in ("p", "job.later", "job.nice", "s", "enter", *ledgers, "stats.count"):
             await held.press(key, rounds=1)
         assert held.app.is_running
 

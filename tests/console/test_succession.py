@@ -30,8 +30,8 @@ async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before
     async with stage((160, 40), reports=reports, successor=lambda: host) as held:
         text = held.text()
         assert before in text
-        assert "Y continues here" in text
-        await held.press("Y")
+        assert "c continues here" in text
+        await held.press("run.start")
         await held.settle()
         assert await asyncio.to_thread(host.started.wait, PATIENT_S)
         assert says in held.text()
@@ -49,12 +49,12 @@ async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before
 async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_start() -> None:
     async with stage(successor=FakeHost) as held:
         assert "continues here" not in held.text()
-        await held.press("Y")
-        assert held.told.startswith("take over: process ")
+        await held.press("run.start")
+        assert held.told.startswith("continue: process ")
         assert held.app.hosting.host is None
     async with stage(reports=FakeReports(newest_run=BROKEN_OFF), readonly=True) as held:
         assert "start a console, or run" in held.text()
-        await held.press("Y")
+        await held.press("run.start")
         assert "this console is read-only" in held.told
 
 
@@ -63,7 +63,7 @@ async def test_an_engine_that_has_no_run_yet_does_not_run_though_another_one_doe
     host.begun.clear()
     reports = FakeReports(newest_run=BROKEN_OFF)
     async with stage((160, 40), reports=reports, successor=lambda: host) as held:
-        await held.press("Y")
+        await held.press("run.start")
         await held.settle()
         reports.newest_run = run_view()  # somebody's
         reports.commit()
@@ -78,7 +78,7 @@ async def test_who_was_quicker_is_attached_to() -> None:
     held_by_other = FakeHost(failure=RunHeld("another run holds this database: process 12"))
     reports = FakeReports(newest_run=BROKEN_OFF)
     async with stage((120, 40), reports=reports, successor=lambda: held_by_other) as held:
-        await held.press("Y")
+        await held.press("run.start")
         reports.newest_run = run_view()
         reports.commit()
         await held.settle(4, 500)
@@ -94,7 +94,7 @@ async def test_what_cannot_be_started_says_why(configured: bool) -> None:
         return None
 
     async with stage(reports=FakeReports(newest_run=BROKEN_OFF), successor=refuse) as held:
-        await held.press("Y")
+        await held.press("run.start")
         said = held.told
         assert ("cannot be started here: some.db is damaged" if configured else "keeps no configuration") in said
         assert "○ idle" in held.text()

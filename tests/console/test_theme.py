@@ -151,7 +151,7 @@ async def test_t_goes_through_the_themes_and_the_choice_is_kept_until_the_config
 ) -> None:
     memory = SessionFile(tmp_path, "/data/crawl.db")
     async with stage(memory=memory, theme="nord") as held:
-        await held.press("t", "t", rounds=0)
+        await held.press("theme.next", "theme.next", rounds=0)
         chosen = held.app.theme
         assert chosen == THEME_NAMES[(THEME_NAMES.index("nord") + 2) % len(THEME_NAMES)]
         assert f"theme {chosen}" in held.text()
@@ -165,7 +165,7 @@ async def test_t_goes_through_the_themes_and_the_choice_is_kept_until_the_config
 async def test_the_first_theme_can_be_chosen_over_that_of_the_configuration(tmp_path: Path) -> None:
     memory = SessionFile(tmp_path, "/data/crawl.db")
     async with stage(memory=memory, theme="solarized-light") as held:
-        await held.press("t", rounds=0)
+        await held.press("theme.next", rounds=0)
         assert held.app.theme == DARK.name
         held.app.remember()
     async with stage(memory=memory, theme="solarized-light") as held:
@@ -175,7 +175,7 @@ async def test_the_first_theme_can_be_chosen_over_that_of_the_configuration(tmp_
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 async def test_every_theme_paints_every_screen(theme: Theme) -> None:
     async with stage((120, 40), theme=theme.name) as held:
-        for keys in ((), ("ctrl+o",), ("escape", "?"), ("escape", "2"), ("5",)):
+        for keys in ((), ("focus.jump",), ("escape", "?"), ("escape", "2"), ("5",)):
             await held.press(*keys, rounds=1)
             assert held.app.theme == theme.name
             assert held.app.screen.background_colors[1].a == 1
@@ -203,7 +203,7 @@ def test_without_colour_no_colour_is_sent_to_the_terminal(monkeypatch: pytest.Mo
     monkeypatch.setenv("NO_COLOR", "1")
     with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
         terminal.read_until("crawling")
-        terminal.press("\x0f")  # ctrl+o
+        terminal.press("gj")
         terminal.read_until("one key goes there")
         terminal.press("\x1b")
         terminal.read_until_gone("one key goes there")
@@ -266,7 +266,7 @@ async def test_with_16_colours_nothing_else_is_painted_and_both_cursors_are_seen
         for table in held.app.screen.query(CrawlTable):
             lines = [table.render_line(y) for y in (1, 2)]
             assert len({str(next(iter(line)).style.bgcolor) for line in lines if next(iter(line)).style}) == 2
-        await held.press("t", rounds=0)
+        await held.press("theme.next", rounds=0)
         assert held.app.theme in {DARK.name, LIGHT.name} - {name}
 
 

@@ -23,7 +23,7 @@ HOUR_SPAN = TimeSpan(NOW - 60 * MINUTE, NOW, 100)
 
 async def open_timeline(held: Stage, *keys: str) -> TimelineScreen:
     held.table("#origins").move_cursor(key=API)
-    await held.press(*keys, "w", rounds=3)
+    await held.press(*keys, "timeline.open", rounds=3)
     screen = held.app.screen
     assert isinstance(screen, TimelineScreen)
     return screen
@@ -38,12 +38,12 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         held.sees("run 42m · follow ●", "log scale", "Origins › Politeness")
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
-        await held.press("w", "h", rounds=2)
+        await held.press("timeline.open", "left", rounds=2)
         lane_here = held.app.screen.query_one("#lane", LanePane)
         assert lane_here.has_focus and lane_here.cursor is not None
         assert "Politeness · kept 673 of 673" in held.text()
         assert " requests · " in str(lane_here.border_subtitle)
-        await held.press("w", rounds=2)
+        await held.press("timeline.open", rounds=2)
         assert "Origins › api.example.org › Politeness" in held.text()
 
 
@@ -85,7 +85,7 @@ async def test_the_cursor_says_what_was_and_why() -> None:
         screen.action_move_to(shown.span.cell(LIMITED + MINUTE))
         await held.settle(1)
         held.sees("0 requests · delay 3m00s · Retry-After", "patience 5 · ◷ waiting", "follow ○")
-        await held.press(".", rounds=1)
+        await held.press("pulse.follow", rounds=1)
         assert "follow ●" in held.text()
 
 
@@ -95,7 +95,7 @@ async def test_spans_are_longer_and_shorter_around_the_cursor_and_move_with_it()
         await held.press("-", "-", rounds=2)
         assert "span 5m" in held.text()
         before = screen.lane_span(100)
-        await held.press("home", "h", rounds=2)
+        await held.press("home", "left", rounds=2)
         after = screen.lane_span(100)
         assert after.until - after.since == before.until - before.since
         assert after.since < before.since <= after.until
@@ -103,13 +103,13 @@ async def test_spans_are_longer_and_shorter_around_the_cursor_and_move_with_it()
         assert "span 1m" in held.text()
         await held.press(*"+++++++++++++", rounds=1)
         assert "span 30d" in held.text()
-        await held.press(".", "end", "l", rounds=1)
+        await held.press("pulse.follow", "end", "right", rounds=1)
         assert "follow ●" in held.text(), "beyond the present it follows again"
 
 
 async def test_marked_origins_have_a_lane_each_and_those_without_room_wait() -> None:
     async with stage((80, 24)) as held:
-        screen = await open_timeline(held, "*")
+        screen = await open_timeline(held, "mark.all")
         panes = list(screen.query(LanePane))
         assert len(panes) == len(held.reports.rows)
         assert sum(pane.display for pane in panes) == 2

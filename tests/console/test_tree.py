@@ -30,7 +30,7 @@ async def held() -> AsyncIterator[Stage]:
     async with stage((120, 40)) as held:
         held.table("#origins").move_cursor(key=API)
         await held.settle(2)
-        await held.press("M", rounds=6)
+        await held.press("origin.tree", rounds=6)
         assert isinstance(held.app.screen, TreeScreen)
         yield held
 
@@ -81,7 +81,7 @@ async def test_numbers_are_least_ones_until_all_are_counted() -> None:
     reports.looks_at = 100
     async with stage((120, 40), reports=reports) as held:
         held.table("#origins").move_cursor(key=API)
-        await held.press("M", rounds=2)
+        await held.press("origin.tree", rounds=2)
         for _ in range(40):
             if "counting" not in held.text() and "⚠ trap?" in held.text():
                 break
@@ -124,7 +124,7 @@ async def test_counting_waits_while_keys_are_pressed() -> None:
     reports.looks_at = 100
     async with stage((120, 40), reports=reports) as held:
         held.table("#origins").move_cursor(key=API)
-        await held.press("M", rounds=2)
+        await held.press("origin.tree", rounds=2)
         screen = held.app.screen
         assert isinstance(screen, TreeScreen)
         while screen._opened[screen._root].piece not in screen.wants():
@@ -155,7 +155,7 @@ async def test_a_rule_is_drafted_for_a_branch(held: Stage) -> None:
 
 async def test_a_branch_is_excluded_after_its_impact_is_counted(held: Stage) -> None:
     await go_to(held, CALENDAR)
-    await held.press("X", rounds=3)
+    await held.press("rules.exclude", rounds=3)
     assert r"pattern: ^https://api\.example\.org/calendar/" in held.text()
     await held.press("escape", rounds=2)
     assert "240 known" in held.text()
@@ -194,6 +194,6 @@ async def test_a_real_database_is_shown(database: Path) -> None:  # noqa: F811
 async def test_it_fits_every_size(size: tuple[int, int]) -> None:
     async with stage(size) as held:
         held.table("#origins").move_cursor(key=API)
-        await held.press("M", rounds=6)
+        await held.press("origin.tree", rounds=6)
         assert "calendar/" in held.text()
         assert "\x1b" not in held.text()

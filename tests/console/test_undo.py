@@ -43,7 +43,7 @@ async def do(held: Stage, intent: Intent) -> None:
 
 
 async def press_z(held: Stage) -> str:
-    await held.press("z", rounds=0)
+    await held.press("journal.undo", rounds=0)
     await held.quiet()
     return held.told
 
@@ -53,9 +53,9 @@ async def test_z_says_that_the_last_action_cannot_be_undone_and_undoes_an_older_
         await do(held, PAUSE)
         await do(held, SEEDS)
         told = await press_z(held)
-        assert told == "the last action, add 2 seeds, cannot be undone; z again undoes pause api"
+        assert told == "the last action, add 2 seeds, cannot be undone; u again undoes pause api"
         assert held.journal.sent == [*PAUSE.commands, *SEEDS.commands]
-        await held.press("z", rounds=0)
+        await held.press("journal.undo", rounds=0)
         await held.decided()
         assert held.journal.sent[-1] == ResumeOrigins((API,))
 
@@ -73,6 +73,6 @@ async def test_z_goes_past_an_action_that_was_refused() -> None:
         held.journal.answer = "no job named x"
         await do(held, SEEDS)
         held.journal.answer = ""
-        await held.press("z", rounds=0)
+        await held.press("journal.undo", rounds=0)
         await held.decided()
         assert held.journal.sent[-1] == ResumeOrigins((API,))

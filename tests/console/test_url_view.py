@@ -194,16 +194,16 @@ async def test_the_steps_stand_in_the_tables_and_beside_the_headers() -> None:
         await open_url(held)
         shown = held.table("#url-attempts").visible_columns
         assert shown == tuple(column.id for column in TRIES.columns if column.id != "requests")
-        await held.press("H", rounds=3)
+        await held.press("url.tab_headers", rounds=3)
         assert "new connection to 203.0.113.7: DNS 1ms, TCP 20ms, TLS 31ms" in " ".join(sent_words(held).split())
         assert {"dns", "connect", "tls", "remote"} <= set(held.table("#url-requests").visible_columns)
     async with stage((80, 24)) as held:
         await open_url(held)
-        await held.press("A", rounds=3)
+        await held.press("url.tab_attempts", rounds=3)
         shown = held.table("#url-attempts").visible_columns
         assert {"time", "exit", "status", "head", "total", "note"} <= set(shown)
         assert not {"dns", "connect", "tls"} & set(shown)
-        await held.press("H", rounds=3)
+        await held.press("url.tab_headers", rounds=3)
         assert "new connection to 203.0.113.7: DNS 1ms" in sent_words(held)
 
 
@@ -235,16 +235,16 @@ async def test_links_are_windows_read_only_where_they_are_shown() -> None:
     async with stage((140, 40), reports=FakeReports(detail=lambda _: found, ends=many_ends)) as held:
         await open_url(held)
         assert not any(one.startswith("link_ends") for one in held.reports.asked)
-        await held.press("L", rounds=3)
+        await held.press("url.tab_links", rounds=3)
         held.sees("Links to it · 1–200 of 450", "From 1")
         assert "✓ " in held.text() or "→ " in held.text()
-        await held.press(">", rounds=3)
+        await held.press("list.older", rounds=3)
         held.sees("Links to it · 201–400 of 450", "From 201")
-        await held.press(">", rounds=3)
+        await held.press("list.older", rounds=3)
         assert "Links to it · 401–450 of 450" in held.text()
-        await held.press(">")
+        await held.press("list.older")
         assert "more: this is the end of the list" in held.text()
-        await held.press("<", "<", rounds=3)
+        await held.press("list.newer", "list.newer", rounds=3)
         assert "Links to it · 1–200 of 450" in held.text()
         await held.press("enter", rounds=2)
         assert held.app.screen._url == f"{API}/from/1"  # type: ignore[attr-defined]
@@ -253,7 +253,7 @@ async def test_links_are_windows_read_only_where_they_are_shown() -> None:
 async def test_links_show_the_titles_of_their_other_ends_and_how_those_ended() -> None:
     async with stage((160, 40)) as held:
         await open_url(held)
-        await held.press("L", rounds=3)
+        await held.press("url.tab_links", rounds=3)
         text = held.text()
         for words in ("Items page 12", "User 3", "not tried", "nofollow", "Links to it · 12", "Links from it · 7"):
             assert words in text

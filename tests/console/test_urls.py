@@ -91,10 +91,10 @@ async def test_titles_and_urls_of_any_script_are_readable_and_their_columns_stay
 
 
 async def test_the_newest_come_first_where_one_wants_that() -> None:
-    async with stage(reports=many(5_000), keys="3 S") as held:
+    async with stage(reports=many(5_000), keys="3 sort.reverse") as held:
         assert held.table("#urls").row_order[0] == 5_000
         assert "newest first" in held.text()
-        await held.press("G", rounds=3)
+        await held.press("move.last", rounds=3)
         assert held.table("#urls").cursor_key == 1
 
 
@@ -107,7 +107,7 @@ async def test_a_sort_by_any_column_reads_all_of_a_short_list_first() -> None:
         assert "row 1 of 450" in held.text()
         assert "rows held" not in held.text()
         assert list(held.table("#urls").row_order)[:3] == [1, 10, 100]
-        await held.press("S")
+        await held.press("sort.reverse")
         assert list(held.table("#urls").row_order)[:3] == [99, 98, 97]
         held.app.dispatcher.do("sort.pick", "@found")
         await held.settle(2)
@@ -124,7 +124,7 @@ async def test_a_sort_of_a_long_list_holds_for_the_rows_held_and_says_so() -> No
         count = held.table("#urls").row_count
         assert f"only the {count} rows held of 2 450" in held.text()
         assert held.table("#urls").order == ("url", False)
-        await held.press("G")
+        await held.press("move.last")
         assert held.table("#urls").row_count == count, "nothing is read on while it is sorted"
         held.app.dispatcher.do("sort.pick", "@newest")
         await held.settle(3)
@@ -167,7 +167,7 @@ async def test_an_export_writes_all_rows_that_match_not_only_those_held(
         await narrow(held, "!/p/7")
         await held.settle(2)
         length = sum("/p/7" not in one.url for one in held.reports.pages)
-        await held.press("o", rounds=0)
+        await held.press("view.export", rounds=0)
         assert f"Export all {length // 1_000} {length % 1_000:03} rows" in held.text()
         await held.press("escape", rounds=0)
         held.app.dispatcher.do("view.export", kind)
@@ -218,24 +218,24 @@ async def test_marking_all_marks_what_is_held_then_all_that_match_then_nothing()
         await narrow(held, "!/p/7")
         await held.settle(2)
         length = sum("/p/7" not in one.url for one in held.reports.pages)
-        await held.press("asterisk", rounds=0)
+        await held.press("mark.all", rounds=0)
         assert f"200 marked of {length // 1_000} {length % 1_000} · * again marks all that match" in held.text()
-        await held.press("asterisk", rounds=5)
+        await held.press("mark.all", rounds=5)
         assert f"all {length // 1_000} {length % 1_000} marked · * takes the marks off" in held.text()
         assert set(held.situation.urls) == {one.url for one in held.reports.pages if "/p/7" not in one.url}
-        await held.press("asterisk", rounds=1)
+        await held.press("mark.all", rounds=1)
         assert held.table("#urls").mark_count == 0
         assert len(held.situation.urls) == 1
 
 
 async def test_marking_beyond_what_is_held_is_bounded_and_esc_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async with stage((160, 40), reports=many(1_300), keys="3") as held:
-        await held.press("asterisk", "asterisk", rounds=1)
+        await held.press("mark.all", "mark.all", rounds=1)
         assert held.table("#urls").mark_count == 500
         await held.press("escape", rounds=3)
         assert held.table("#urls").mark_count == 0
         monkeypatch.setattr(mark_beyond, "MOST_MARKED", 700)
-        await held.press("asterisk", "asterisk", rounds=4)
+        await held.press("mark.all", "mark.all", rounds=4)
         assert held.table("#urls").mark_count == 700
         assert "700 marked, more cannot be at once of 1 300" in held.text()
 
@@ -244,7 +244,7 @@ async def test_a_retry_of_marked_pages_is_about_those_that_failed() -> None:
     done = tuple(page(n, f"{API}/d/{n}", "file_ingested") for n in range(1, 31))
     bad = tuple(page(n, f"{API}/x/{n}", "request_timeout") for n in range(31, 36))
     async with stage((160, 40), reports=FakeReports(pages=(*done, *bad)), keys="3") as held:
-        await held.press("asterisk", "r", rounds=1)
+        await held.press("mark.all", "r", rounds=1)
         assert "Retry 5 failed pages?" in held.text()
         words = str(held.app.screen.query_one(".dialog-text", Static).render())
         assert words.startswith("5 of the 35 marked have failed: the pages get their tries back")
@@ -253,7 +253,7 @@ async def test_a_retry_of_marked_pages_is_about_those_that_failed() -> None:
         assert isinstance(retry, RetryPages)
         assert set(retry.urls) == {one.url for one in bad}
         await narrow(held, "/d/")
-        await held.press("asterisk", "r", rounds=1)
+        await held.press("mark.all", "r", rounds=1)
         assert "retry: none of the 30 marked pages has failed, was blocked or dropped" in held.text()
 
 
@@ -263,12 +263,12 @@ async def test_where_none_of_the_marked_pages_failed_those_that_were_blocked_are
     shut = tuple(page(n, f"{API}/x/{n}", code) for n, code in enumerate(codes, 5))
     bad = (page(9, f"{API}/y", "request_timeout"),)
     async with stage((160, 40), reports=FakeReports(pages=(*done, *shut, *bad)), keys="3") as held:
-        await held.press("asterisk", "r", rounds=1)
+        await held.press("mark.all", "r", rounds=1)
         words = str(held.app.screen.query_one(".dialog-text", Static).render())
         assert words.startswith("1 of the 8 marked has failed: ")
         await held.press("escape", "escape", rounds=1)
         await narrow(held, "!/y")
-        await held.press("asterisk", "r", rounds=1)
+        await held.press("mark.all", "r", rounds=1)
         assert "Retry 3 blocked or dropped pages?" in held.text()
         words = str(held.app.screen.query_one(".dialog-text", Static).render())
         assert words.startswith("3 of the 7 marked were blocked or dropped: ")
@@ -278,7 +278,7 @@ async def test_the_pivot_counts_all_pages_and_filters_by_a_value() -> None:
     async with stage((140, 40), reports=many(900)) as held:
         held.reports.pages = (*held.reports.pages, *failed_pages())
         held.reports.looks_at = 905
-        await held.press("3", "l", "F", rounds=3)
+        await held.press("3", "right", "table.pivot", rounds=3)
         assert "page_counts(exit)" in held.reports.asked
         held.sees("of the first 905 of 915", "request_timeout")
         await held.press("enter", rounds=3)
@@ -287,7 +287,7 @@ async def test_the_pivot_counts_all_pages_and_filters_by_a_value() -> None:
 
 async def test_a_column_the_database_does_not_narrow_by_is_counted_over_the_rows_held() -> None:
     async with stage((140, 40), keys="3") as held:
-        await held.press("l", "l", "l", "l", "l", "l", "F", rounds=1)
+        await held.press(*["right"] * 6, "table.pivot", rounds=1)
         text = held.text()
         assert "in 15 rows loaded" in text
         await held.press("enter", rounds=2)
@@ -299,7 +299,7 @@ async def test_a_column_the_database_does_not_narrow_by_is_counted_over_the_rows
 
 async def test_newest_first_follows_what_is_found_while_the_cursor_is_at_the_top() -> None:
     reports = many(300)
-    async with stage(reports=reports, keys="3 S") as held:
+    async with stage(reports=reports, keys="3 sort.reverse") as held:
         reports.pages = (*reports.pages, page(301, f"{API}/p/301", "request_timeout"))
         reports.commit()
         await held.settle(12)
@@ -380,7 +380,7 @@ async def test_a_text_found_nowhere_near_is_looked_for_on_and_on() -> None:
 async def test_marked_pages_that_are_let_go_stay_marked() -> None:
     async with stage(reports=many(5_000), keys="3") as held:
         await held.press("space", rounds=0)
-        await held.press("G", rounds=3)
+        await held.press("move.last", rounds=3)
         await held.press("space")
         assert held.situation.urls == (f"{API}/p/1", f"{API}/p/5000")
         assert "2 marked" in held.text()
@@ -511,7 +511,7 @@ async def open_url(held: Stage) -> None:
 async def test_links_and_redirects_have_a_tab_and_open() -> None:
     async with stage((140, 40), reports=full_detail()) as held:
         await open_url(held)
-        await held.press("L", rounds=2)
+        await held.press("url.tab_links", rounds=2)
         held.sees("Links to it · 1–1 of 12", "nofollow", "The page before", "elsewhere.example/x", f"→ {API}/new#part")
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, UrlScreen)
@@ -521,14 +521,14 @@ async def test_links_and_redirects_have_a_tab_and_open() -> None:
 async def test_the_stored_body_as_text_and_bytes_beside_validation_and_data() -> None:
     async with stage((140, 40), reports=full_detail()) as held:
         await open_url(held)
-        await held.press("B", rounds=3)
+        await held.press("url.tab_body", rounds=3)
         held.sees("1 <!doctype html>", "\\x1b]52;c;aGk=\\x07", "✗ not valid, 1 error", "Stray end tag", "12 pounds")
-        await held.press("b", rounds=2)
+        await held.press("url.raw", rounds=2)
         assert "00000000  3c 21 64 6f 63 74 79 70 65 20 68 74 6d 6c 3e 0a  <!doctype html>." in held.text()
         pane = held.app.screen.query_one("#url-body", LongLines)
-        await held.press("G", rounds=2)
+        await held.press("move.last", rounds=2)
         assert pane.scroll_y == pane.max_scroll_y
-        await held.press("b", rounds=2)
+        await held.press("url.raw", rounds=2)
         assert "1 <!doctype html>" in pane.text
 
 
@@ -537,15 +537,19 @@ async def test_no_body_and_a_body_read_only_where_it_is_shown() -> None:
     async with stage((140, 40), reports=reports) as held:
         await open_url(held)
         assert "body()" not in held.reports.asked
-        await held.press("B", rounds=3)
+        await held.press("url.tab_body", rounds=3)
         assert "no body is stored" in held.text()
+
+
+TABS = {"attempts": "url-requests", "headers": "url-sent", "links": "url-inlinks", "why": "url-trace"}
+"""What each tab shows."""
 
 
 async def test_tabs_by_key_and_by_click() -> None:
     async with stage((140, 40)) as held:
         await open_url(held)
-        for key, name in (("A", "url-requests"), ("H", "url-sent"), ("L", "url-inlinks"), ("W", "url-trace")):
-            await held.press(key, rounds=1)
+        for tab, name in TABS.items():
+            await held.act(f"url.tab_{tab}", rounds=1)
             shown = {pane.id for pane in held.app.screen.query(".pane") if pane.region.width}
             assert name in shown
         bar = held.app.screen.query_one("#url-tabs", TabBar)

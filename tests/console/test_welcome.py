@@ -259,7 +259,7 @@ async def test_names_of_files_are_hostile() -> None:
     folder = FakeFolder(found, tuple(CASES))
     folder.folder = CASES[0]
     async with welcome(folder) as held:
-        for keys in ((), ("l",), ("G", "enter"), ("escape", "o", "G", "enter")):
+        for keys in ((), ("l",), ("end", "enter"), ("escape", "o", "end", "enter")):
             await held.press(*keys)
             assert all(char.isprintable() or char == "\n" for char in held.text())
 

@@ -111,7 +111,7 @@ async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back
         await held.decide("p", rounds=0)
         assert held.journal.sent == [SteerWorkers("pause", ("w1",))]
         assert "same as: tui-crawler workers pause w1" in held.text()
-        await held.decide("z", rounds=0)
+        await held.decide("journal.undo", rounds=0)
         assert held.journal.sent[-1] == SteerWorkers("resume", ("w1",))
         await held.press("j", "j", rounds=1)
         assert "p resume" in held.text()
@@ -140,14 +140,14 @@ async def test_the_marked_ones_are_meant_and_their_marks_go() -> None:
         assert held.table("#workers").mark_count == 0
 
 
-@pytest.mark.parametrize(("key", "order"), [("d", "drain"), ("x", "stop")])
-async def test_to_leave_is_asked_first(key: str, order: str) -> None:
+@pytest.mark.parametrize("order", ["drain", "stop"])
+async def test_to_leave_is_asked_first(order: str) -> None:
     async with stage((160, 40), keys="8", rounds=2) as held:
-        await held.press(key, rounds=0)
+        await held.act(f"worker.{order}", rounds=0)
         held.sees(f"{order.capitalize()} w1?", "This cannot be undone.")
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
-        await held.decide(key, "enter", rounds=0)
+        await held.decide(f"worker.{order}", "enter", rounds=0)
         assert held.journal.sent == [SteerWorkers(order, ("w1",))]
 
 
@@ -165,11 +165,11 @@ async def test_a_worker_is_named_after_the_word_whatever_the_cursor_is_on() -> N
 
 async def test_tags_are_typed_beginning_with_those_it_has_and_esc_leaves_them() -> None:
     async with stage((160, 40), keys="8 j j", rounds=1) as held:
-        await held.press("T", rounds=0)
+        await held.press("worker.tags", rounds=0)
         assert "tags of north-1" in held.text()
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
-        await held.decide("T", *["backspace"] * 5, "enter", rounds=0)
+        await held.decide("worker.tags", *["backspace"] * 5, "enter", rounds=0)
         assert held.journal.sent == [TagWorker("north-1", ("news",))]
         await held.command("tags press fast", decided=True)
         assert held.journal.sent[-1] == TagWorker("north-1", ("press", "fast"))
@@ -183,31 +183,31 @@ async def test_an_origin_is_moved_by_its_name_which_is_completed_as_is_the_worke
         await held.type("w2")
         await held.decide("enter", rounds=0)
         assert held.journal.sent == [MoveOrigins((API,), "w2")]
-        await held.decide("z", rounds=0)
+        await held.decide("journal.undo", rounds=0)
         assert held.journal.sent[-1] == MoveOrigins((API,), "w1")
 
 
 async def test_the_origin_under_the_cursor_is_moved_by_a_key_where_origins_have_the_focus() -> None:
     async with stage((160, 40), keys="8", rounds=2) as held:
-        await held.press("@", rounds=0)
+        await held.press("origin.move", rounds=0)
         assert "no origin is selected" in held.text()
         held.table("#held").focus()
         await held.press("space", "space", rounds=1)
         assert "@ move 2" in held.text()
-        await held.press("@", "escape", rounds=0)
+        await held.press("origin.move", "escape", rounds=0)
         assert (held.journal.sent, held.table("#held").mark_count) == ([], 2)
-        await held.decide("@", *"north-1", "enter", rounds=0)
+        await held.decide("origin.move", *"north-1", "enter", rounds=0)
         command = held.journal.sent[-1]
         assert isinstance(command, MoveOrigins)
         assert (len(command.origins), command.worker) == (2, "north-1")
         assert held.table("#held").mark_count == 0
 
 
-@pytest.mark.parametrize("key", ["p", "d", "x", "T"])
-async def test_who_only_watches_steers_nobody(key: str) -> None:
+@pytest.mark.parametrize("order", ["toggle_pause", "drain", "stop", "tags"])
+async def test_who_only_watches_steers_nobody(order: str) -> None:
     async with stage((160, 40), readonly=True, keys="8", rounds=2) as held:
         assert "p pause" not in held.text()
-        await held.press(key, rounds=1)
+        await held.act(f"worker.{order}", rounds=1)
         assert "this console is read-only" in held.text()
 
 
@@ -218,7 +218,7 @@ async def test_who_crawls_alone_takes_no_orders_and_nothing_can_be_moved() -> No
         await held.press("p", rounds=0)
         assert "it is the only worker" in held.text()
         held.table("#held").focus()
-        await held.press("@", rounds=0)
+        await held.press("origin.move", rounds=0)
         assert "no other worker is at work" in held.text()
         assert held.journal.sent == []
 
@@ -282,7 +282,7 @@ async def test_a_worker_is_paused_and_resumed_and_the_journal_says_by_whom(place
         await one.decide()
         assert one.states() == {"north": "paused", "south": "crawling"}
         assert "‖ paused    north" in one.held.text()
-        await one.held.press("z", rounds=0)
+        await one.held.press("journal.undo", rounds=0)
         await one.decide()
         assert one.states() == {"north": "crawling", "south": "crawling"}
         back, asked = one.reports.actions(2)
@@ -294,13 +294,13 @@ async def test_a_worker_is_drained_tagged_and_given_an_origin(place: DatabasePla
     async with crew(place) as one:
         held = one.held
         await held.command("worker south", rounds=1)
-        await held.press("T", *"news", "enter", rounds=0)
+        await held.press("worker.tags", *"news", "enter", rounds=0)
         await one.decide()
         assert "news" in held.text()
         origin = next(iter(held.app.live_state.origins))
         held.app.dispatcher.do_typed(f"move {origin} south")
         await one.decide()
-        await held.press("d", "enter", rounds=0)
+        await held.press("worker.drain", "enter", rounds=0)
         await one.decide()
         assert one.states() == {"north": "crawling", "south": "draining"}
         assert [each.target for each in one.reports.actions(3)] == ["drain south", origin, "south"]

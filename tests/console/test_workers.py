@@ -123,7 +123,7 @@ async def test_enter_shows_the_origins_it_holds() -> None:
         assert held.app.screen.WHERE.value == "Origins"
         assert held.table("#origins").row_order == [views[1].origin]
         assert "filter: worker:=w2" in held.text()
-        await held.press("minus", rounds=2)
+        await held.press("nav.last", rounds=2)
         assert held.app.screen.WHERE.value == "Workers"
 
 

@@ -39,9 +39,9 @@ async def test_a_pane_grows_to_half_and_to_all_and_shrinks_again() -> None:
         assert regions(held)["events"] == body.size
         assert "zoom full" in held.text()
         assert "Origins" not in held.text()
-        await held.press("_", rounds=1)
+        await held.press("zoom.out", rounds=1)
         assert regions(held) == half
-        await held.press("_", rounds=1)
+        await held.press("zoom.out", rounds=1)
         assert regions(held) == before
         assert "zoom" not in held.text().replace("+ zoom", "")
 
@@ -53,9 +53,9 @@ async def test_a_pane_that_has_half_anyway_gets_all_at_once() -> None:
         assert "Events" not in held.text()
         await held.press("+", rounds=0)
         assert "the pane has the whole screen" in held.text()
-        await held.press("_", rounds=1)
+        await held.press("zoom.out", rounds=1)
         assert screen_of(held).zoom.level == NORMAL
-        await held.press("_", rounds=0)
+        await held.press("zoom.out", rounds=0)
         assert "no pane is enlarged" in held.text()
 
 

@@ -255,7 +255,7 @@ def test_a_lock_of_a_writer_is_told_and_what_is_asked_for_meanwhile_is_written_a
             terminal.read_until_gone("⚠ database locked")
             terminal.read_until("‖ paused")
         for terminal in (hosting, attached):
-            terminal.read_until("z undoes")
+            terminal.read_until("u undoes")
         hosting.press("P")
         hosting.read_while(lambda: len(read_access_log(web[1])) < asked + 10)
         for terminal in (watching, attached, hosting):

@@ -134,7 +134,8 @@ class Config:
     keymap: tuple[tuple[str, str], ...] = key(
         Keymap(Text("a key such as p or ctrl+s"), "a mapping of actions to keys"),
         (),
-        "Keys of the console by action, such as `{origin.stop: ctrl+x}`; several with commas, or `none`.",
+        "Keys of the console by action, such as `{origin.stop: ctrl+x, origin.tree: o b}`; several with commas, or "
+        "`none`.",
     )
     theme: str = key(OneOf(THEMES), "textual-dark", "Theme of the console; where none is given, the first.")
     file: str = ""

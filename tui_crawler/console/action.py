@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 NOTHING_TO_UNDO = "no action of this console to undo; for others: undo in Rules, or the opposite action"
 """Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
 
-OVERLAY = "focus.jump"
-"""The action that opens the jump overlay; in the footer it stands for the numbered views."""
-
 LARGEST = 2
 """The zoom of a pane that has the whole screen."""
 

@@ -19,7 +19,7 @@ from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.clock import ConsoleClock, MachineClock
 from tui_crawler.console.dispatcher import Dispatcher
-from tui_crawler.console.keys import OPENS_ENTRY, bindings_of, key_name
+from tui_crawler.console.keys import bindings_of, key_name
 from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, host_engine
 from tui_crawler.console.operator.shutdown import ExitActions
@@ -31,7 +31,6 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, add_trouble
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.tabs import TabBar, view_tabs
-from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
 from tui_crawler.console.reading.refresh import Lock, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
@@ -359,6 +358,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if now - self._header_at >= HEADER_MS:
             self.show_header(screen)
         screen.show_replay()
+        if self.menu_due:
+            self.show_menu(self.situation(screen))
 
     def on_crawler_app_delivered(self, message: Delivered) -> None:
         answer = message.answer
@@ -568,12 +569,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.way_out.engine_over()
         elif message.end.failure:
             self.tell("engine", *message.end.news)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leaves keys to an input that has the focus."""
-        if action == "do" and parameters and parameters[0] in OPENS_ENTRY:
-            return isinstance(self.screen, ConsoleScreen) and not isinstance(self.focused, TakesText)
-        return super().check_action(action, parameters)
 
     def on_unmount(self) -> None:
         """Whatever ended the screen, its threads end too."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from tui_crawler.console.action import VIEWS, Situation, Where, why_not
+from tui_crawler.console.action import VIEWS, Need, Situation, Where, why_not
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -68,6 +68,8 @@ class Dispatcher(Handles):
         if not about and isinstance(screen, WaitingScreen) and screen.postpone(action_id, typed):
             return
         now = self._situation(screen, about)
+        if action_id == "view.freeze" and not Need.replay.lacking(now):
+            action_id = "replay.play"
         if reason := why_not(action, now):
             screens.tell("no", f"{action.label}: {reason}", "muted")
         else:
@@ -124,12 +126,12 @@ class Dispatcher(Handles):
     # dialogs are loaded when they are first wanted
 
     @handles("cmd.prompt")
-    def _open_prompt(self) -> None:
+    def _open_prompt(self, text: str) -> None:
         hint = "an action by its word: pause, add URL, sort todo"
         if (screen := self._screens.console_screen) is not None:
             use = EntryUse("command", self.do_typed, left=lambda: None, passing=True)
             complete = partial(self._prompt().complete, screen=screen)
-            screen.query_one(EntryLine).open(use, ":", "", hint, complete, self._typed)
+            screen.query_one(EntryLine).open(use, ":", text, hint, complete, self._typed)
 
     def _chosen(self, target: object) -> None:
         if isinstance(target, Widget):
@@ -149,6 +151,13 @@ class Dispatcher(Handles):
 
         origins = sorted(self._live_state.origins.values(), key=lambda view: view.origin)
         self._screens.push_screen(PaletteScreen(now, self._appearance.key_names, origins), chosen)
+
+    @handles("menu.selected", "o")
+    @handles("menu.go", "g")
+    @handles("menu.log", "l")
+    @handles("menu.table", "t")
+    def _open_menu(self, first: str) -> None:
+        self._screens.begin_menu(first)
 
     @handles("focus.jump")
     def _open_jump(self) -> None:

@@ -13,9 +13,9 @@ from textual.keys import Keys
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ACTIONS
-from tui_crawler.console.keys import TABLE_BINDINGS, canonical, character_of, key_name
+from tui_crawler.console.keys import MENUS, NO_KEY, USUAL, canonical, character_of, key_name
 
-NO_KEY = "none"
+_NONE = "none"
 """Written in place of a key: the action has none."""
 
 _SAME_BYTES = MappingProxyType({"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter"})
@@ -39,30 +39,31 @@ class KeyMap:
 
     def for_textual(self) -> dict[str, str]:
         """The same for `App.set_keymap`, which cannot take a key away: such an action gets a key that nobody has."""
-        return {name: keys or "no-key" for name, keys in self.keys.items()}
+        return {name: keys or NO_KEY for name, keys in self.keys.items()}
 
 
 def read_keymap(written: Mapping[str, str]) -> KeyMap:
     """The key map of the configuration: action id -> keys, separated by commas."""
     problems: list[tuple[str, str]] = []
     own: dict[str, tuple[str, ...]] = {}
-    places = {action.id: action.where or frozenset(Where) for action in ACTIONS}
-    usual = {action.id: canonical(action.keys) for action in ACTIONS}
-    for binding in TABLE_BINDINGS:
-        name = binding.id or ""
-        places[name], usual[name] = frozenset(Where), canonical(binding.key)
+    usual = {name: canonical(keys) for name, keys in USUAL.items()}
+    places = dict.fromkeys(usual, frozenset(Where))
+    places |= {action.id: action.where for action in ACTIONS if action.where}
     for name, keys in written.items():
         if name not in places:
             problems.append((name, f"unknown action {name}"))
         elif (read := _read_keys(name, keys, problems)) is not None:
             own[name] = read
     held = _share_out(own, usual, places, problems)
+    problems += _never_second(own, held, places)
     changed = {name: ",".join(held[name]) for name in usual if held[name] != usual[name]}
     return KeyMap(changed, frozenset(own), tuple(problems))
 
 
 def is_key(key: str) -> bool:
-    """Whether a canonical name is that of a key."""
+    """Whether a canonical name is that of a key, or of two one after the other."""
+    if " " in key:
+        return key.count(" ") == 1 and all(map(is_key, key.split()))
     *modifiers, last = key.split("+")
     known = len(last) == 1 or last in _NAMED or key in _NAMED or character_of(last) is not None
     return known and set(modifiers) <= _MODIFIERS
@@ -70,7 +71,7 @@ def is_key(key: str) -> bool:
 
 def _read_keys(name: str, keys: str, problems: list[tuple[str, str]]) -> tuple[str, ...] | None:
     """The keys an operator wrote for an action; None when none of them is one."""
-    if keys.strip() == NO_KEY:
+    if keys.strip() == _NONE:
         return ()
     good = []
     for key in canonical(keys):
@@ -102,13 +103,32 @@ def _share_out(
                 taken.append((key, winner, name))
     held = {name: tuple(key for key in keys if name in holders[key]) for name, keys in wanted.items()}
     for key, winner, loser in taken:
-        shared = places[winner] & places[loser]
-        on = "everywhere" if len(shared) == len(Where) else f"on {next(one for one in Where if one in shared).value}"
+        on = _shared(places[winner] & places[loser])
         if loser in own:
             words = f"{key_name(key)} is given to {loser} too ({on}); {winner} has it"
         else:
             left = " or ".join(map(key_name, held[loser]))
             rest = f"{left} left" if left else "no key now"
+            rest += ", nor has what is in that menu" if loser in MENUS.values() and not left else ""
             words = f"{key_name(key)} is taken from {loser} ({on}), which has {rest}"
         problems.append((winner, words))
     return held
+
+
+def _never_second(
+    own: Mapping[str, tuple[str, ...]], held: Mapping[str, tuple[str, ...]], places: Mapping[str, frozenset[Where]]
+) -> list[tuple[str, str]]:
+    """Return the actions of two keys whose first key does something by itself, with the reason."""
+    single = [(key, name) for name, keys in held.items() for key in keys if name not in MENUS.values()]
+    return [
+        (name, f"{key_name(key)} cannot be typed: {key_name(first)} is {other} ({_shared(shared)})")
+        for name in own
+        for key in held[name]
+        for first, other in single
+        if key.startswith(f"{first} ") and (shared := places[name] & places[other])
+    ]
+
+
+def _shared(places: frozenset[Where]) -> str:
+    """The screens on which two actions meet, in words."""
+    return "everywhere" if len(places) == len(Where) else f"on {next(one for one in Where if one in places).value}"

@@ -9,37 +9,40 @@ from functools import cache
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
-from tui_crawler.console.action import OVERLAY, VIEWS, Action, Where
+from tui_crawler.console.action import Action, Where
 from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at
+
+NO_KEY = "no-key"
+"""The key of a binding that has none: the operator's key map may give it one."""
 
 TABLE_BINDINGS = (
     Binding("j,down", "move_rows(1)", "Down", id="move.down", show=False),
     Binding("k,up", "move_rows(-1)", "Up", id="move.up", show=False),
-    Binding("g,home", "move_first", "First row", id="move.first", show=False),
-    Binding("G,end", "move_last", "Last row", id="move.last", show=False),
-    Binding("ctrl+d", "move_pages(0.5)", "Half a page down", id="move.half_down", show=False),
-    Binding("ctrl+u", "move_pages(-0.5)", "Half a page up", id="move.half_up", show=False),
+    Binding("home,g g", "move_first", "First row", id="move.first", show=False),
+    Binding("end,g e", "move_last", "Last row", id="move.last", show=False),
+    Binding(NO_KEY, "move_pages(0.5)", "Half a page down", id="move.half_down", show=False),
+    Binding(NO_KEY, "move_pages(-0.5)", "Half a page up", id="move.half_up", show=False),
     Binding("pagedown", "move_pages(1)", "Page down", id="move.page_down", show=False),
     Binding("pageup", "move_pages(-1)", "Page up", id="move.page_up", show=False),
-    Binding("h,left", "move_columns(-1)", "Column left", id="move.left", show=False),
-    Binding("l,right", "move_columns(1)", "Column right", id="move.right", show=False),
+    Binding("left", "move_columns(-1)", "Column left", id="move.left", show=False),
+    Binding("right", "move_columns(1)", "Column right", id="move.right", show=False),
     Binding("space", "mark_toggle", "Mark", id="mark.toggle", show=False),
-    Binding("v", "mark_range", "Mark to here", id="mark.range", show=False),
-    Binding("asterisk", "mark_all", "Mark all", id="mark.all", show=False),
-    Binding("ctrl+backslash", "mark_clear", "Clear marks", id="mark.clear", show=False),
+    Binding("t v", "mark_range", "Mark to here", id="mark.range", show=False),
+    Binding("t a", "mark_all", "Mark all", id="mark.all", show=False),
+    Binding("t u", "mark_clear", "Clear marks", id="mark.clear", show=False),
 )
 """The keys of a table that only tables have: moving and marking."""
 
-OPENS_ENTRY = frozenset(
-    {
-        "filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency", "rule.add",
-        "rules.exclude", "rules.test", "sql.open", "log.filter", "robots.test", "worker.tags", "origin.move",
-    }
-)  # fmt: skip
-"""Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
+ASKED_BY_KEY = frozenset(
+    {"origin.open", "worker.open", "url.open", "failures.exit", "log.goto", "layout.keep", "layout.drop"}
+)
+"""Actions whose keys open the prompt with their word: what they are about is typed there."""
 
-AT_ONCE = OPENS_ENTRY | {"app.ask_quit"}
-"""Actions that come before whatever has the focus."""
+ASK_QUIT = "app.ask_quit"
+"""The action whose key comes before whatever has the focus."""
+
+MENUS: Mapping[str, str] = {"o": "menu.selected", "g": "menu.go", "l": "menu.log", "t": "menu.table"}
+"""The menus: the first key of their places in the table of actions, and the action that opens each."""
 
 _NAMES: Mapping[str, str] = {
     "escape": "esc",
@@ -62,7 +65,9 @@ _NAMES: Mapping[str, str] = {
 
 @cache
 def key_name(key: str) -> str:
-    """A key of Textual as a person reads it."""
+    """A key of Textual, or two one after the other, as a person reads them."""
+    if " " in key.strip():
+        return " ".join(map(key_name, key.split()))
     head, plus, last = key.strip().rpartition("+")
     if last in _NAMES:
         return head + plus + _NAMES[last]
@@ -76,9 +81,10 @@ def character_of(key: str) -> str | None:
 
 
 def canonical(keys: str) -> tuple[str, ...]:
-    """Keys separated by commas, each by the name Textual gives it: `?` is `question_mark`."""
-    parts = [part for part in keys.split(",") if part.strip()]
-    return tuple(one.key for part in parts for one in Binding.make_bindings([Binding(part, "-")]))
+    """Return keys separated by commas, each by the name Textual gives it: `?` is `question_mark`, `g ?` is
+    `g question_mark`."""
+    named = (Binding.make_bindings([Binding(key, "-") for key in part.split()]) for part in keys.split(","))
+    return tuple(filter(None, (" ".join(one.key for one in part) for part in named)))
 
 
 class KeyNames:
@@ -94,8 +100,8 @@ class KeyNames:
         return self.first(action_id) or (f":{word}" if word else "(no key)")
 
     def of(self, action_id: str) -> tuple[str, ...]:
-        """All keys of an action."""
-        return tuple(key_name(key) for key in self.written(action_id).split(",") if key.strip())
+        """All keys of an action; the first of two is the one that opens the menu now."""
+        return tuple(key_name(key) for key in map(self._reached, canonical(self.written(action_id))) if key)
 
     def first(self, action_id: str) -> str:
         """The first key of an action; empty: it has none."""
@@ -103,32 +109,33 @@ class KeyNames:
 
     def written(self, action_id: str) -> str:
         """The keys of an action as Textual takes them, separated by commas."""
-        return self.own.get(action_id, _USUAL[action_id])
+        return self.own.get(action_id, USUAL[action_id])
+
+    def _reached(self, key: str) -> str:
+        """The keys to press for a key of the table; empty: its menu has none."""
+        first, space, second = key.partition(" ")
+        if not space or first not in MENUS:
+            return key
+        opens = next(iter(canonical(self.written(MENUS[first]))), "")
+        return f"{opens} {second}" if opens else ""
 
     def said(self, words: str) -> str:
         """Words of ours in which keys stand as `{action.id}`, with the operator's keys in their places."""
-        return _IN_WORDS.sub(lambda found: self(found[1]) if found[1] in _USUAL else found[0], words)
-
-    def in_footer(self, action_id: str) -> str:
-        """The key the footer names for an action, empty when it has none; for the overlay those of the views, `1-6`."""
-        if action_id == OVERLAY:
-            keys = [self.first(where.goes_there) for where in VIEWS]
-            if all(key == str(number) for number, key in enumerate(keys, 1)):
-                return f"1-{len(keys)}"
-        return self.first(action_id)
+        return _IN_WORDS.sub(lambda found: self(found[1]) if found[1] in USUAL else found[0], words)
 
 
 def bindings_of(actions: Iterable[Action]) -> list[Binding]:
-    """The bindings of actions; each asks the app to do the action of its id. Those without a key have one that nobody
-    can press: the operator's key map may give them another.
+    """The bindings of actions; each asks the app to do the action of its id, or opens the prompt for it. Those without
+    a key have NO_KEY.
 
     `nav.open` has none: enter belongs to the table that has the focus.
     """
-    return [
-        Binding(one.keys or "no-key", f"app.do('{one.id}')", one.label, False, id=one.id, priority=one.id in AT_ONCE)
-        for one in actions
-        if one.id != "nav.open"
-    ]
+    bindings = []
+    for one in (one for one in actions if one.id != "nav.open"):
+        does = f"app.do('cmd.prompt', '{one.word} ')" if one.id in ASKED_BY_KEY else f"app.do('{one.id}')"
+        keys = ",".join(canonical(one.keys)) or NO_KEY
+        bindings.append(Binding(keys, does, one.label, False, id=one.id, priority=one.id == ASK_QUIT))
+    return bindings
 
 
 def only_at(where: Where) -> list[Binding]:
@@ -136,13 +143,14 @@ def only_at(where: Where) -> list[Binding]:
     return bindings_of(action for action in actions_at(where) if action.where)
 
 
-_USUAL: Mapping[str, str] = {action.id: action.keys for action in ACTIONS} | {
-    str(binding.id): binding.key for binding in TABLE_BINDINGS
+USUAL: Mapping[str, str] = {action.id: action.keys for action in ACTIONS} | {
+    str(binding.id): binding.key.replace(NO_KEY, "") for binding in TABLE_BINDINGS
 }
+"""The keys of the table, by the id of an action."""
 _IN_WORDS = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
 
 FIRST: Mapping[Where, tuple[str, ...]] = {
-    Where.origin: ("origin.toggle_pause", "origin.stop", "delay.up", "robots.view", "url.retry", "origin.retry_failed"),
+    Where.origin: ("origin.toggle_pause", "delay.up", "url.retry", "origin.retry_failed"),
     Where.url: ("url.retry", "rule.from_selection", "copy.pick"),
 }
 """What a screen is for: these actions come before those that other screens name first."""

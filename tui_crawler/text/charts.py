@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from functools import cache
 from itertools import accumulate, groupby
 from math import ceil, floor, isfinite, log10
 
@@ -211,6 +210,7 @@ _FILLS = {True: "#|:.=_", False: "█▓▒░▄▁"}
 _FILL_COUNT = 6
 _BRAILLE = (0x40, 0x04, 0x02, 0x01, 0x80, 0x20, 0x10, 0x08)
 """What the dots of a cell add to U+2800: those of the left half from below, then those of the right half."""
+_IN_BRAILLE = [chr(0x2800 + sum(dot for bit, dot in enumerate(_BRAILLE) if cell >> bit & 1)) for cell in range(256)]
 _DASHES = {Dots.braille: "╌", Dots.blocks: "≈", Dots.ascii: "~"}
 _BELOW = {Dots.blocks: " ▁▂▃▄▅▆▇█", Dots.ascii: " .:|#"}
 """Cells filled from below, by how many of their dots."""
@@ -251,11 +251,10 @@ def _over(below: str, above: str) -> str:
     return chr(0x2800 + (first | second)) if 0 <= first <= 0xFF and 0 <= second <= 0xFF else above
 
 
-@cache
 def _character(dots: Dots, mask: int) -> str:
     """The character with the dots of a mask: bit by bit from below, the left half first."""
     if dots is Dots.braille:
-        return chr(0x2800 + sum(dot for bit, dot in enumerate(_BRAILLE) if mask >> bit & 1))
+        return _IN_BRAILLE[mask]
     up = dots.value[1]
     if not mask & (mask + 1):
         return _BELOW[dots][mask.bit_length()]

@@ -37,6 +37,10 @@ CHOICES: Relation[tuple[str, str]] = Relation(
 """What can be chosen: ids and texts."""
 
 
+ORDER_BY = "Order by · again: reverse"
+"""The heading over columns to order by; the current one again reverses the order."""
+
+
 class ChooseScreen(Dialog):
     """Gives the id that was chosen, or None."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
@@ -11,7 +11,8 @@ from tui_crawler.console.action import Action, Situation, Topic, Where, why_not
 from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
 from tui_crawler.console.keymap import KeyMap
-from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
+from tui_crawler.console.keys import MENUS, TABLE_BINDINGS, KeyNames
+from tui_crawler.console.panes.footer import label_of
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column
@@ -87,20 +88,27 @@ def help_entries(situation: Situation, keymap: KeyMap) -> list[SearchEntry]:
     """The lines of the help sheet, in the order of the groups."""
     names, own = KeyNames(keymap.keys), keymap.changed
     entries: list[SearchEntry] = []
-    for group in Topic:
-        entries += _heading(group.value, first=not entries)
-        entries += [
-            _entry(action, why_not(action, situation), names, changed=action.id in own)
-            for action in actions_at(situation.where)
-            if action.group is group
-        ]
-        if group is Topic.move:
-            entries += [_table_entry(one, names, changed=one.id in own) for one in TABLE_BINDINGS]
+    for heading, actions, bindings in _groups(situation):
+        entries += _heading(heading, first=not entries)
+        entries += [_entry(one, why_not(one, situation), names, changed=one.id in own) for one in actions]
+        entries += [_table_entry(one, names, changed=one.id in own) for one in bindings]
     entries += _heading("Problems in keymap") if keymap.problems else []
     for number, (name, words) in enumerate(keymap.problems):
         cells = _cells(Styled("⚠", "warning"), Styled(name, "strong"), Styled(words, "warning"))
         entries.append(SearchEntry(f"problem {number}", cells, f"problem {name} {words}", possible=False, text=words))
     return [*entries, *_legend_entries()]
+
+
+def _groups(now: Situation) -> Iterator[tuple[str, list[Action], Sequence[Binding]]]:
+    """The headings of the sheet with actions and keys of tables: by topic those of one key, then the menus."""
+    here = actions_at(now.where)
+    for topic in Topic:
+        alone = [one for one in here if one.group is topic and " " not in one.keys]
+        yield topic.value, alone, TABLE_BINDINGS if topic is Topic.move else ()
+    for first, menu in MENUS.items():
+        if BY_ID[menu].at(now.where):
+            follow = [one for one in here if one.keys.startswith(f"{first} ")]
+            yield f"{first}  {label_of(BY_ID[menu], now)}", follow, ()
 
 
 def _legend_entries() -> list[SearchEntry]:
@@ -125,8 +133,7 @@ def _legend_entries() -> list[SearchEntry]:
 
 
 def _entry(action: Action, reason: str, names: KeyNames, *, changed: bool) -> SearchEntry:
-    typed = () if action.keys else (f":{action.word}",)
-    keys = _key_words(names.of(action.id) or typed, changed=changed)
+    keys = _key_words(names.of(action.id) or (names(action.id),), changed=changed)
     words = f"{keys} {action.label} {action.help} {action.id} {action.command}"
     about: list[Cell] = [Styled(action.id, "accent")]
     if action.command:

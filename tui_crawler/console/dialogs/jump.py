@@ -1,15 +1,13 @@
-"""The jump overlay: a letter on every pane, the key on every tab, the numbered views in a box; one key goes there."""
+"""The jump overlay: a letter on every pane, the key on every tab, the numbered views in a panel; one key goes there."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
 from textual import events
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.errors import NoWidget
 from textual.geometry import Region, Size
 from textual.widget import Widget
@@ -17,7 +15,8 @@ from textual.widget import Widget
 from tui_crawler.console.action import VIEWS
 from tui_crawler.console.keys import KeyNames, canonical, key_name
 from tui_crawler.console.panes.border import pane_name
-from tui_crawler.console.panes.line import Line, width_of
+from tui_crawler.console.panes.key_menu import KeyMenu, MenuItem
+from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.panes.zoom import panes_of
@@ -31,17 +30,15 @@ from tui_crawler.text.safe_text import clip
 LETTERS = "".join(dict.fromkeys("asdfghjkl" + ascii_lowercase))
 _LEAST_BOX = Size(12, 5)
 """A pane smaller than this gets one line for its letter, not a box."""
-_BOX_LINES = 5
-"""The lowest lines of a screen, where the box stands."""
-_GAP = "   "
-_HINT = "one key goes there · esc leaves"
+_PANEL_LINES = 5
+"""The lowest lines of a screen, where the panel is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where one can jump: the `key` as Textual names it, the words, and a pane or the id of an action.
 
-    `region` is where it stands on the screen; None: only in the box.
+    `region` is where it stands on the screen; None: only in the panel.
     """
 
     key: str
@@ -62,7 +59,7 @@ def targets_of(screen: ConsoleScreen, key_names: KeyNames) -> list[Target]:
     tabs = [(action_id, "", region) for bar in bars for action_id, region in bar.places()]
     views = [(where.goes_there, view.label, None) for where, view in VIEWS.items()]
     keyed = [
-        Target(key, name, action_id, region)
+        Target(key.split()[-1].upper() if " " in key else key, name, action_id, region)
         for action_id, name, region in (*tabs, *views)
         for key in canonical(key_names.written(action_id))[:1]
     ]
@@ -70,14 +67,14 @@ def targets_of(screen: ConsoleScreen, key_names: KeyNames) -> list[Target]:
 
 
 def _place(screen: ConsoleScreen, pane: Widget) -> tuple[str, Region | None]:
-    """The part of a pane that is on the screen. Of one that is behind another one, scrolled out, or under the box:
+    """The part of a pane that is on the screen. Of one that is behind another one, scrolled out, or under the panel:
     whether it is further down or up, and None."""
     try:
         found = screen.find_widget(pane)
     except NoWidget:
         return "", None
     seen, y, body = found.visible_region, found.region.y, screen.query_one("#body").region
-    if seen.area and seen.y < screen.size.height - _BOX_LINES:
+    if seen.area and seen.y < screen.size.height - _PANEL_LINES:
         return "", seen
     return f" {DESCENDING}" if y >= body.bottom - 1 else f" {ASCENDING}" if y < body.y else "", None
 
@@ -115,57 +112,6 @@ class JumpLabel(Lines, can_focus=False):
         self.screen.dismiss(self.target.goal)
 
 
-class JumpBox(Lines, can_focus=False):
-    """The targets that have no place of their own, in a few lines. A click jumps."""
-
-    def __init__(self) -> None:
-        """Makes it empty; it is not shown before it has its place."""
-        super().__init__(id="jump-box", classes="dialog")
-        self.display = False
-        self.border_title = Content("Jump")
-        self.border_subtitle = Content(_HINT)
-        self._zones: list[tuple[int, int, int, Target]] = []
-
-    def place(self, screen: Size, targets: Sequence[Target]) -> Region:
-        """Takes its place above the footer, and chooses how many of the targets stand in a line. Gives that place."""
-        room = max(10, screen.width - 6)
-        lines: list[Line] = []
-        self._zones = []
-        row: list[Styled] = []
-        x = 0
-        for target in targets:
-            words = [Styled(f"{key_name(target.key)} ", "accent bold"), Styled(target.name)]
-            width = width_of(tuple(words))
-            if x and x + len(_GAP) + width > room:
-                lines.append(tuple(row))
-                row, x = [], 0
-            if x:
-                row.append(Styled(_GAP))
-                x += len(_GAP)
-            self._zones.append((len(lines), x, x + width, target))
-            row += words
-            x += width
-        lines.append(tuple(row))
-        self.show(lines)
-        longest = max((end for _, _, end, _ in self._zones), default=0)
-        width = min(screen.width, max(longest, len(_HINT) + 6) + 4)
-        height = min(screen.height, len(lines) + 2)
-        self.styles.width, self.styles.height = width, height
-        region = Region((screen.width - width) // 2, max(0, screen.height - height - 1), width, height)
-        self.styles.offset = region.offset
-        self.display = True
-        return region
-
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        if offset is None:
-            return
-        for line, start, end, target in self._zones:
-            if offset.y == line and start <= offset.x < end:
-                event.stop()
-                self.screen.dismiss(target.goal)
-
-
 class JumpScreen(Dialog):
     """Gives a pane, the id of an action, or None."""
 
@@ -177,8 +123,8 @@ class JumpScreen(Dialog):
         self._size = Size(0, 0)
 
     def compose(self) -> ComposeResult:
-        """The box; the letters come when it is known where the panes are."""
-        yield JumpBox()
+        """The panel; the letters come when it is known where the panes are."""
+        yield KeyMenu("Jump · one key goes there · esc leaves")
 
     def on_mount(self) -> None:
         self._size = self.app.size
@@ -191,12 +137,13 @@ class JumpScreen(Dialog):
             self._below.call_after_refresh(self.call_after_refresh, self._place)
 
     async def _place(self) -> None:
-        """A letter on every pane and tab that is seen; all others in the box."""
+        """A letter on every pane and tab that is seen; all others in the panel."""
         if not is_open(self):
             return
         self._targets = tuple(targets_of(self._below, self._key_names))
         size = self.app.size
-        box = self.query_one(JumpBox).place(size, [target for target in self._targets if target.region is None])
+        unseen = [MenuItem(target.key, target.name) for target in self._targets if target.region is None]
+        box = self.query_one(KeyMenu).offer(unseen, size)
         await self.query(JumpLabel).remove()
         if not is_open(self):
             return

@@ -43,7 +43,7 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
         parts.append(f"{count(keyset.news)} new")
     if kept:
         of = len(log.table.held_rows())
-        parts.append(f"& {kept}: {count(rows)} of {count(of) if all_of_it else _held(of)}")
+        parts.append(f"/ {kept}: {count(rows)} of {count(of) if all_of_it else _held(of)}")
     else:
         parts.append(log.table.told(f"only {_held(rows)}" if log.in_part else count(rows) + held))
     if keyset.problems_only:
@@ -53,7 +53,7 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
     if keyset.origin:
         parts.append(host_of(keyset.origin))
     if needle:
-        parts.append(f"/{needle}/ {plural(hits, 'hit')}{' among them' if kept else held}")
+        parts.append(f"search {needle}: {plural(hits, 'hit')}{' among them' if kept else held}")
     return " · ".join(parts)
 
 

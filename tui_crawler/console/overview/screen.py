@@ -56,7 +56,7 @@ Sorts = TypeVar("Sorts", bound=Callable[..., None])
 
 
 def _handles_orders(method: Sorts) -> Sorts:
-    for column in (column for column, (key, _) in ORDERS.items() if key):
+    for column in ORDERS:
         handles(f"sort.{column}", column)(method)
     return method
 
@@ -377,18 +377,14 @@ class OverviewScreen(LiveFilterScreen):
 
     def pick_order(self, column_id: str) -> None:
         """Orders the origins, also by what no column shows."""
-        from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.dialogs.choose import ORDER_BY, ChooseScreen  # noqa: PLC0415  not before the first paint
 
         if self.focused is self._events:
             super().pick_order(column_id)
         elif column_id in ORDERS:
             self._arrange(replace(self._list.wanted, sort=column_id, descending=natural_direction(column_id)))
         else:
-            named = []
-            for one, (key, words) in ORDERS.items():
-                letter = self.key_names(f"sort.{one}") if key else ""
-                named.append((one, f"{letter if len(letter) == 1 else ' '}  {words}"))
-            self.app.push_screen(ChooseScreen("Order by", named, self._list.wanted.sort), self._sort_by)
+            self.app.push_screen(ChooseScreen(ORDER_BY, tuple(ORDERS.items()), self._list.wanted.sort), self._sort_by)
 
     @_handles_orders
     def _sort_by(self, column: object) -> None:
@@ -406,7 +402,7 @@ class OverviewScreen(LiveFilterScreen):
             if isinstance(ids, tuple):
                 self._arrange(replace(self._list.wanted, columns=ids))
 
-        words = {column: name for column, (_, name) in ORDERS.items()} | UNORDERED
+        words = {**ORDERS, **UNORDERED}
         options = [(column.id, f"{column.title:10}  {words[column.id]}") for column in OVERVIEW.columns]
         here = self._list.wanted.columns or [column.id for column in OVERVIEW.columns]
         self.app.push_screen(ColumnsScreen(options, here), chosen)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui_crawler.console.action import OVERLAY, Need, unfinished
+from tui_crawler.console.action import Need, Where, unfinished
+from tui_crawler.console.keys import MENUS
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.worker import WorkerState
 from tui_crawler.text.cells import Styled
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
 
 _COPIES = frozenset({"copy.pick"})
 """Actions on the marked rows of the table that has the focus."""
-_KEPT = ("help.keys", "app.quit")
-"""Actions that are always named."""
+_KEPT = {"menu.selected": 0, "menu.go": 72, "help.keys": 0, "app.quit": 0}
+"""Actions that are named before all others in a line of at least so many cells."""
+_SELECTED = {
+    Where.overview: "origin", Where.origin: "origin", Where.tree: "branch", Where.workers: "worker", Where.stats: "job",
+    Where.rules: "rule", Where.rule_draft: "draft", Where.robots: "robots.txt", Where.pulse: "chart",
+    Where.sql: "result",
+}  # fmt: skip
+"""What the menu of what is selected is about; on other screens a URL."""
 
 _STEP = " › "
 _WIDE = 81
@@ -48,7 +55,7 @@ def footer_line(
     Keys stand at the right, the first matters most. One that has no room is left out, those after it are not."""
     place = crumbs if width >= _WIDE or len(crumbs) < 2 else (ELLIPSIS, crumbs[-1])
     least = min(width // 3, cell_len(safe(_STEP.join(place))) + _GAP)
-    kept = {at for at, (action_id, _, _) in enumerate(keys) if action_id in _KEPT}
+    kept = {at for at, (action_id, _, _) in enumerate(keys) if width >= _KEPT.get(action_id, width + 1)}
     for at in range(len(keys)):
         if _needed([keys[one] for one in {*kept, at}]) <= width - least:
             kept.add(at)
@@ -87,8 +94,8 @@ def _place(crumbs: Sequence[str], room: int) -> tuple[str, list[Zone]]:
 def label_of(action: Action, now: Situation) -> str:
     """What the footer says of an action: what it does to what is selected, and to how many of the marked rows."""
     label, number = action.label, 0
-    if action.id == OVERLAY:
-        return "views"
+    if action.id in MENUS.values():
+        return f"{_SELECTED.get(now.where, 'URL') if action.id == MENUS['o'] else label}{ELLIPSIS}"
     if action.id == "origin.toggle_pause":
         going = unfinished(now.origins)
         running = [view for view in going if not view.paused]

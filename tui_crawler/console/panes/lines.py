@@ -31,10 +31,8 @@ class Lines(ScrollView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_down", "Down", id="move.down", show=False),
         Binding("k,up", "scroll_up", "Up", id="move.up", show=False),
-        Binding("g,home", "scroll_home", "Top", id="move.first", show=False),
-        Binding("G,end", "scroll_end", "Bottom", id="move.last", show=False),
-        Binding("ctrl+d", "page_down", "Page down", id="move.half_down", show=False),
-        Binding("ctrl+u", "page_up", "Page up", id="move.half_up", show=False),
+        Binding("home,g g", "scroll_home", "Top", id="move.first", show=False),
+        Binding("end,g e", "scroll_end", "Bottom", id="move.last", show=False),
         Binding("pagedown", "page_down", "Page down", id="move.page_down", show=False),
         Binding("pageup", "page_up", "Page up", id="move.page_up", show=False),
     ]

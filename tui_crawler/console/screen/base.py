@@ -342,7 +342,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             if action.id not in self.HERE
             and (action.id != "nav.open" or opens)
             and not why_not(action, situation)
-            and (key := self.key_names.in_footer(action.id))
+            and (key := self.key_names.first(action.id))
         ]
 
     def tell_footer(self) -> None:
@@ -434,7 +434,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @handles("sort.pick")
     def pick_order(self, column_id: str) -> None:
         """Orders the table that has the focus by the column that is named, or asks by which."""
-        from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.dialogs.choose import ORDER_BY, ChooseScreen  # noqa: PLC0415  not before the first paint
 
         if (table := self._ordered_table) is None:
             return
@@ -445,19 +445,19 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             if isinstance(column_id, str):
                 table.order_by(None if column_id == _AS_IT_COMES else column_id)
 
+        here = table.order[0] if table.order is not None else ""
         if column_id in dict(options):
             chosen(column_id)
         else:
-            here = table.order[0] if table.order is not None else _AS_IT_COMES
-            self.app.push_screen(ChooseScreen("Order by", options, here), chosen)
+            dialog = ChooseScreen(ORDER_BY, options, here or _AS_IT_COMES)
+            self.app.push_screen(dialog, lambda one: self.reverse_order() if one == here else chosen(one))
 
     @handles("sort.reverse")
     def reverse_order(self) -> None:
         """Turns the order round; of rows that stand as they come, orders them by the current column."""
-        if (table := self._ordered_table) is not None:
-            column_id = table.order[0] if table.order is not None else table.current_column
-            if column_id is not None:
-                table.toggle_order(column_id)
+        table = self._ordered_table
+        if table is not None and (here := table.order[0] if table.order is not None else table.current_column):
+            table.toggle_order(here)
 
     @handles("table.pivot")
     def count_values(self) -> None:

@@ -21,12 +21,12 @@ _AT_ONCE = 10
 _LEAST_MS = 10_000
 """A run that has just begun is shown as if it had this age."""
 SPAN_KEYS: tuple[BindingType, ...] = (
-    Binding("h,left", "screen.move(-1)", "Earlier", id="move.left", show=False),
-    Binding("l,right", "screen.move(1)", "Later", id="move.right", show=False),
-    Binding("ctrl+u,pageup", f"screen.move(-{_AT_ONCE})", "Ten earlier", id="move.page_up", show=False),
-    Binding("ctrl+d,pagedown", f"screen.move({_AT_ONCE})", "Ten later", id="move.page_down", show=False),
-    Binding("g,home", "screen.move_to(0)", "First", id="move.first", show=False),
-    Binding("G,end", "screen.move_to(-1)", "Last", id="move.last", show=False),
+    Binding("left", "screen.move(-1)", "Earlier", id="move.left", show=False),
+    Binding("right", "screen.move(1)", "Later", id="move.right", show=False),
+    Binding("pageup", f"screen.move(-{_AT_ONCE})", "Ten earlier", id="move.page_up", show=False),
+    Binding("pagedown", f"screen.move({_AT_ONCE})", "Ten later", id="move.page_down", show=False),
+    Binding("home,g g", "screen.move_to(0)", "First", id="move.first", show=False),
+    Binding("end,g e", "screen.follow", "Present", id="move.last", show=False),
 )
 """The keys of a pane that shows one; its screen moves the cursor."""
 
@@ -127,7 +127,8 @@ class SpanActions(Handles, ReachesConsole):
         self.read_anew()
 
     @handles("pulse.follow")
-    def _follow(self) -> None:
+    def action_follow(self) -> None:
+        """Follow the present again."""
         self.span.follow()
         self.read_anew()
 

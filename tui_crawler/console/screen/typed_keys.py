@@ -16,15 +16,20 @@ from tui_crawler.console.screen.waiting import KeysMayGoOn, WaitingScreen
 from tui_crawler.console.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
+    from textual.binding import Binding
     from textual.screen import Screen
     from textual.timer import Timer
     from textual.widget import Widget
 
+    from tui_crawler.console.action import Situation
     from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.panes.key_menu import KeyMenu
 
 LONGEST_ECHO_S = 0.1
 """So long keys wait at most for what a widget has said to come up to the app."""
-_PASS = frozenset({"ctrl+c", "ctrl+q"})
+MENU_AFTER_MS = 400
+"""How long after the first of two keys a menu shows what may follow."""
+_PASS = frozenset({"ctrl+c"})
 """Keys that are no text and never wait: one can leave at any time."""
 
 
@@ -50,6 +55,8 @@ class KeyedApp(TerminalApp[ReturnType]):
         self._kept: deque[events.Key | events.Paste] = deque()
         self._echoes, self._echo = 0, 0  # how many were sent, and the one that is waited for; 0: none
         self._patience: Timer | None = None
+        self._first, self._first_at = "", 0  # the first of two keys, and when it was pressed (monotonic ms)
+        self._menu: KeyMenu | None = None
 
     def _goes_back(self, event: events.Key) -> bool:
         """Whether a key says that something is enough; one that writes a character says so only where none is typed."""
@@ -63,8 +70,45 @@ class KeyedApp(TerminalApp[ReturnType]):
     def nobodys_key(self, key: str) -> None:
         """Told of a key that does nothing where it was pressed."""
 
+    def begin_menu(self, first: str) -> None:
+        """Take the next key as the second of two; what it may be is shown soon."""
+        self._first, self._first_at = first, 0
+
+    def end_menu(self) -> str:
+        """Take the next key alone. Return the key that was the first of two, followed by a space; empty: none was."""
+        first, self._first = self._first, ""
+        if self._menu is not None:
+            self._menu.remove()
+            self._menu = None
+        return f"{first} " if first else ""
+
+    @property
+    def menu_due(self) -> bool:
+        """Whether the first of two keys was pressed MENU_AFTER_MS ago."""
+        return bool(self._first) and self._menu is None and self.clock.mono_ms() - self._first_at >= MENU_AFTER_MS
+
+    def show_menu(self, now: Situation) -> None:
+        """Show what may follow the first of two keys."""
+        from tui_crawler.console.panes.key_menu import menu_of  # noqa: PLC0415  not before the first paint
+
+        self._menu = menu_of(self._first, self._second_keys(self._first), now)
+        self.screen.mount(self._menu)
+
+    def _second_keys(self, first: str) -> dict[str, Binding]:
+        """What may follow a key: each second key with its binding, those of the widget with the focus before others."""
+        found: dict[str, Binding] = {}
+        for _, bindings in self.screen._modal_binding_chain:
+            for keys, held in bindings.key_to_bindings.items():
+                if keys.startswith(f"{first} "):
+                    found.setdefault(keys.partition(" ")[2], held[0])
+        return found
+
     async def on_event(self, event: events.Event) -> None:
         """Keeps keys in their order; notes when the operator did something last."""
+        at = event.screen_offset if isinstance(event, events.MouseDown) else None
+        in_menu = at is not None and self._menu is not None and self._menu.region.contains_point(at)
+        if isinstance(event, events.MouseDown | events.Paste | events.Resize) and not in_menu:
+            self.end_menu()
         if isinstance(event, events.Key | events.MouseEvent) and not event.is_forwarded:  # else it was counted before
             self._input_at = self.clock.mono_ms()
         if self.is_leaving or not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
@@ -73,6 +117,7 @@ class KeyedApp(TerminalApp[ReturnType]):
             await self._act(event)
         elif isinstance(event, events.Key) and (waits := self._waits()) is not None and self._goes_back(event):
             waits.give_up()
+            self.end_menu()
             self._kept.clear()
         else:
             self._kept.append(event)
@@ -117,19 +162,30 @@ class KeyedApp(TerminalApp[ReturnType]):
         if not isinstance(top, WaitingScreen):
             return None
         first = self._kept[0] if self._kept else None
-        keeps = isinstance(first, events.Key) and not top.rows_read and top.keeps(first.key)
+        before = f"{self._first} " if self._first else ""
+        keeps = isinstance(first, events.Key) and not top.rows_read and top.keeps(before + first.key)
         return top if keeps or top.waiting else None
+
+    async def _do_key(self, key: str) -> None:
+        """Do what a key is bound to, after the first of two with it; or else what may be the second is awaited."""
+        screen, widget = self.screen, self.focused
+        first = self.end_menu()
+        for priority in (True, False):
+            if await self._check_bindings(first + key, priority=priority):
+                self._await_echo(widget, screen)
+                self._first_at = self.clock.mono_ms()
+                return
+        if not first and self._second_keys(key):
+            self._first, self._first_at = key, self.clock.mono_ms()
+        elif not first or key not in self.back_keys:
+            self.nobodys_key(first + key)
 
     async def _act(self, event: events.Key | events.Paste) -> None:
         at_once = isinstance(event, events.Key) and not self.screen.is_modal and not isinstance(self.focused, TakesText)
         if at_once and isinstance(event, events.Key):
-            screen, widget = self.screen, self.focused
-            for first in (True, False):
-                if await self._check_bindings(event.key, priority=first):
-                    self._await_echo(widget, screen)
-                    return
-            self.nobodys_key(event.key)  # on its way up it would meet what the next key has opened
+            await self._do_key(event.key)  # on its way up it would meet what the next key has opened
             return
+        self.end_menu()
         enters = isinstance(event, events.Key) and event.key == "enter" and isinstance(self.focused, TakesText)
         if enters and isinstance(self.screen, WaitingScreen):
             self.screen.enter_line()

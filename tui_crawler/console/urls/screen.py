@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
-from tui_crawler.console.dialogs.choose import ChooseScreen
+from tui_crawler.console.dialogs.choose import ORDER_BY, ChooseScreen
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.screen.base import title
@@ -217,7 +217,8 @@ class UrlsScreen(LiveFilterScreen):
         if argument in dict(options):
             self._sort_by(argument)
         else:
-            self.app.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
+            dialog = ChooseScreen(ORDER_BY, options, here)
+            self.app.push_screen(dialog, lambda one: self.reverse_order() if one == here else self._sort_by(one))
 
     def _sort_by(self, chosen: object) -> None:
         if not isinstance(chosen, str):
