@@ -126,7 +126,7 @@ async def test_nothing_has_failed() -> None:
     async with stage(reports=FakeReports(pages=()), keys="2") as held:
         assert "no failed pages" in held.text()
         await held.press("R")
-        assert "retry failed: nothing has failed here" in held.text()
+        assert "retry failed: no failed pages here" in held.text()
 
 
 async def test_failures_change_while_they_are_shown() -> None:

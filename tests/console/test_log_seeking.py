@@ -77,7 +77,7 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
         assert table.cursor_key == ("attempt", 2_500)
         await held.press("log.previous_warning", rounds=0)
         await looked(held)
-        assert "the log was looked through to its end" in held.text()
+        assert "searched up to its end" in held.text()
         await held.press("log.previous_error", rounds=0)
         assert table.cursor_key == ("attempt", 2_500)
 

@@ -303,7 +303,7 @@ async def test_a_filter_is_named_in_the_title_and_what_is_counted_is_what_it_kee
 async def test_a_field_that_is_searched_for_says_where_fields_belong() -> None:
     async with stage((160, 40), keys="5") as held:
         await held.enter("lsexit:server", rounds=1)
-        assert "exit: is a field of /, which keeps what fits; this looks for the very text" in held.text()
+        assert "exit: is a field of /; here it is searched as text" in held.text()
 
 
 async def test_how_an_origin_ended_is_told_in_words_in_full_too() -> None:
