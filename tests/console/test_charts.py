@@ -156,7 +156,7 @@ def test_the_top_is_round_and_above(value):
 
 @pytest.mark.parametrize(
     ("value", "top"),
-    [(0, 1), (nan, 1), (1, 1), (1.1, 2), (21.2, 30), (1_200, 2_000), (0.03, 0.03), (0.6, 0.6), (9, 10)],
+    [(0, 1), (nan, 1), (1, 1), (1.1, 1.2), (21.2, 30), (1_201, 1_600), (0.03, 0.03), (0.6, 0.6), (9, 10)],
 )
 def test_round_tops(value, top):
     assert round_top(value) == pytest.approx(top)

@@ -223,7 +223,7 @@ async def test_an_attached_console_tells_at_the_end_that_it_could_not_read() -> 
 def test_a_run_that_was_broken_off_is_called_so() -> None:
     dead = run_view(live=False, finish_reason="", finished_at=0)
     (told, *_) = ExitSummary(run=dead, now=NOW).lines()
-    assert ": broken off after " in told
+    assert ": crawler died after " in told
     assert told.endswith("; the next start continues it.")
 
 

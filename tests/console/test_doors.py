@@ -8,6 +8,10 @@ from tests.console.sample_crawl import API, WWW
 from tests.console.support import Stage, stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.overview.rows import opened_by
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.tabs import TabBar
+from tui_crawler.console.rules.pattern import literal
+from tui_crawler.console.tree.rows import NodeKind
 from tui_crawler.domain.rules.page_filter import PageFilter, read_page_filter
 
 
@@ -184,3 +188,41 @@ async def test_an_exit_code_of_an_origin_opens_the_pages_that_ended_with_it() ->
         exits.move_cursor(key="file_ingested")
         await held.press("enter", rounds=3)
         held.sees("filter: origin:api.example.org exit:file_ingested")
+
+
+async def test_a_click_on_a_count_of_the_card_opens_it() -> None:
+    async with stage() as held:
+        held.table("#origins").move_cursor(key=API)
+        await held.settle(2)
+        card = held.app.screen.query_one("#summary", Lines)
+        row = next(at for at, line in enumerate(card.text.splitlines()) if line.startswith("failed"))
+        await held.pilot.click(card, offset=(4, row + 1))
+        await held.settle(3)
+        held.sees("Failures · api.example.org")
+
+
+async def test_the_counts_of_a_branch_open_its_pages() -> None:
+    async with stage((200, 40)) as held:
+        held.table("#origins").move_cursor(key=API)
+        await held.act("origin.tree", rounds=6)
+        tree, branch = held.table("#tree"), (NodeKind.branch, f"{API}/products/")
+        tree.move_cursor(key=branch)
+        await to_column(held, "failed", "#tree")
+        await held.press("enter", rounds=3)
+        assert where(held) is Where.urls
+        held.sees(f"re:^{literal(tree.record(branch).prefix)} state:failed,retry")
+        await held.press("escape", "escape", rounds=1)
+        assert where(held) is Where.tree
+
+
+async def test_a_click_on_the_tab_of_failures_shows_all_that_it_counts() -> None:
+    async with stage() as held:
+        table = held.table("#origins")
+        table.pick(table.row_order.index(API))
+        bar = held.app.screen.query_one("#views", TabBar)
+        place = dict(bar.places())["view.failures"]
+        await held.pilot.click(offset=place.offset + (2, 0))  # noqa: RUF005  an offset is no list
+        await held.settle(3)
+        assert where(held) is Where.failures
+        groups = held.table("#groups")
+        assert sum(groups.record(key).count for key in groups.row_order) == len(held.reports.pages)

@@ -85,7 +85,7 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
 async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None:
     async with stage((140, 30), reports=with_ends(6_000, _3="server_internal_error"), keys="5", rounds=2) as held:
         await held.enter("lsdocs.example.net/3x", rounds=3)
-        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "looked at, esc stops")
+        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "rows read, esc stops")
         asked = len(held.reports.asked)
         await held.press("escape", rounds=2)
         assert LOOKING not in held.text()
@@ -226,7 +226,7 @@ async def test_a_time_that_is_typed_is_gone_to_wherever_it_is() -> None:
         line = next(one for one in held.reports.log if one.attempt_id == found[1])  # type: ignore[index]  # a pair
         assert abs(line.ended_at - first.ended_at) < 1_000
         await held.command("goto soon")
-        assert "goto soon: no time" in held.text()
+        assert "goto soon: not a time" in held.text()
         await held.command("goto 1999-01-01 10:00", rounds=3)
         assert "the log starts later" in held.text()
 
@@ -241,7 +241,7 @@ async def test_bookmarks_are_gone_round_from_anywhere_and_last(tmp_path: Path) -
     async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=()), memory=memory) as held:
         await held.press("5", rounds=2)
         await held.press("log.next_bookmark", rounds=0)
-        assert "there is no bookmark" in held.text()
+        assert "no bookmarks" in held.text()
         await held.press("k", "log.bookmark", rounds=1)
         near = held.table("#log").cursor_key
         await held.command("goto 2026-01-05 10:46:07", rounds=4)

@@ -267,7 +267,7 @@ async def test_what_happened_is_readable_at_every_size(size: tuple[int, int]) ->
 
 async def test_nothing_has_happened_yet() -> None:
     async with stage(reports=FakeReports(log=(), happened=(), asked_for=()), keys="5", rounds=2) as held:
-        assert "no attempts yet" in held.text()
+        assert "no entries yet" in held.text()
         ids = ("log.next_error", "log.next_warning", "log.time", "log.origin", "log.level", "table.pivot")
         for key in (*ids, "n", "enter"):
             await held.press(key, rounds=0)

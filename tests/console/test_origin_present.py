@@ -200,7 +200,7 @@ def test_the_contract_says_who_asks_how_often_and_what_the_operator_may_do() -> 
     assert "robots.txt  " not in shown, "it stands beside the card"
     gone = replace(view, robots_status="unavailable", robots_http_status=404)
     shown_gone = text(*contract_lines(CONTRACT, gone, NOW, UTC, KeyNames()), width=160)
-    assert "robots.txt  as of 10:29:07, requested again at 10:59:07" in shown_gone
+    assert "robots.txt  as of 10:29:07, fetched again at 10:59:07" in shown_gone
     assert "d: slower (now 2m30s); never faster than 2m00s: robots.txt 10m00s, configured 1.0s" in shown
 
 

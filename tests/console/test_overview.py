@@ -282,7 +282,7 @@ def test_where_nothing_is_selected_only_a_filter_is_blamed() -> None:
     assert no_origin_lines(True, 10, narrowed=False, keys=KeyNames()) == []
     (line,) = no_origin_lines(True, 10, narrowed=True, keys=KeyNames())
     assert isinstance(line, Paragraph)
-    assert line.text == "10 origins known, none passes the filter."
+    assert line.text == "10 origins known, none matches."
 
 
 async def test_an_empty_database_says_what_to_do() -> None:

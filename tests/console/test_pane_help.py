@@ -144,7 +144,7 @@ async def test_the_help_sheet_names_the_undo_key_that_holds() -> None:
     async with stage((120, 40), keymap={"journal.undo": "u"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")
-        assert "u  takes the pause off" in held.text()
+        assert "u  resumes" in held.text()
     async with stage((120, 40), keymap={"journal.undo": "none"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")

@@ -67,7 +67,7 @@ async def test_the_views_show_a_moment_and_steps_to_and_fro(crawl: Path) -> None
     async with replay(crawl, player, clock) as held:
         assert "REPLAY" in held.text()
         assert f"0 of {every}" in held.text()
-        assert "no attempts yet" in held.text()
+        assert "no events yet" in held.text()
         views = {}
         for number in range(1, 9):
             await held.pilot.press("greater_than_sign")

@@ -73,7 +73,7 @@ async def test_what_stands_there_without_a_file() -> None:
         await held.commit(replace(view, robots_status="unavailable", robots_http_status=404), rounds=3)
         assert "no robots.txt (404): everything is allowed" in held.text()
         await held.commit(replace(view, robots_status="unavailable"), rounds=3)
-        assert "robots.txt: no response (its address is refused." in held.text()
+        assert "robots.txt: no response (its address is refused)" in held.text()
         assert "there is no" not in held.text().lower()
 
 

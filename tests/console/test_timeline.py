@@ -148,7 +148,7 @@ def test_a_lane_has_the_size_that_is_asked_for(height: int, dots: Dots) -> None:
 
 def test_a_lane_in_text() -> None:
     text = ["".join(piece for piece, _ in line).rstrip() for line in lane(timeline(WWW, HOUR_SPAN), 6)]
-    assert text[0].startswith("    2.0s┤")
+    assert text[0].startswith("    1.2s┤")
     assert "‖‖‖" in text[-1]
     assert cell_words(timeline(WWW, HOUR_SPAN), 78).endswith("patience 5 · ‖ paused")
     assert kept_words(timeline(API, TimeSpan(0, 1_000, 3))) == "kept 0 of 0"

@@ -17,6 +17,7 @@ import pytest
 from tests.designs.crawling import SECOND, Crawling
 from tests.designs.web import Answer
 from tests.support.postgres_database import made_database
+from tui_crawler.domain.history.pulse import PulseOf
 from tui_crawler.domain.history.replayed import ReplayGoal
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.records.database_place import PostgresPlace, parse_server_url
@@ -46,6 +47,12 @@ ENGLISH = "LOCALE_PROVIDER icu ICU_LOCALE 'en-US' TEMPLATE template0"
 FIRST_WITH_LANGUAGES = 15_00_00
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
 SHUFFLED = "WITH gone AS (DELETE FROM {0} RETURNING *) INSERT INTO {0} SELECT * FROM gone ORDER BY random()"
+
+
+def few(reports: Reports) -> object:
+    """The paces of a sample."""
+    with patch("tui_crawler.storage.reports.pulse.MOST_PACED", 7):
+        return sorted(reports.paces(SPAN).items())
 
 
 def write(crawl: Crawling) -> None:
@@ -215,6 +222,7 @@ READINGS: dict[str, Reading] = {
         for at in (f"{site}/", f"{site}/x/", f"{site}/%7Ex/", f"{site}/nothing/")
     ],
     "traps": lambda reports, site, other: reports.branch_traps([f"{site}/", f"{other}/deep/", f"{site}/nothing/"]),
+    "pulse": lambda reports, *_: (reports.pulse(PulseOf(), SPAN), sorted(reports.paces(SPAN).items()), few(reports)),
     "timeline": lambda reports, site, other: (reports.timeline(site, SPAN), reports.timelines([site, other], SPAN)),
     "no timelines": lambda reports, *_: reports.timelines([], SPAN),
     "log": lambda reports, site, _: [

@@ -85,12 +85,28 @@ async def test_gauges_are_kept_once_a_minute_and_more_often_while_a_process_is_y
         minutes = reports.pulse(PulseOf(), over(MINUTE_MS, 4)).gauges
         fine = reports.pulse(PulseOf(), over(5_000, 12)).gauges
         (hour,) = reports.pulse(PulseOf(), over(HOUR_MS, 1)).gauges
-    assert all(isinstance(one, Gauges) for one in (*minutes, *fine))
+    assert all(isinstance(one, Gauges) for one in (*minutes, *fine[::4]))
     assert [one and (one.todo, one.pending) for one in minutes][:2] == [(3, 10), (0, 8)]
     assert [one and (one.todo, one.pending) for one in fine][::4] == [(5, 11), (4, 10), (3, 10)]
     assert hour is not None and (hour.crawling, hour.waiting, hour.paused) == (0, 2, 0)
     kept = "SELECT length, COUNT(*) FROM gauge GROUP BY 1 ORDER BY 1"
     assert rows_of(database_path, kept) == [(5_000, 12), (MINUTE_MS, 4), (HOUR_MS, 1)]
+
+
+async def test_while_no_process_is_at_work_nothing_is_known(database_path):
+    now = [START]
+    for _ in range(2):
+        store = SqliteStore(database_path, StoreSettings(now=lambda: now[0]))
+        await store.begin_run(plan(f"{A}/"))
+        for _ in range(4):
+            await store.heartbeat()
+            now[0] += 5_000
+        await store.end_run("interrupted", True)
+        store.close()
+        now[0] += 20_000
+    with closing(Reports(database_path)) as reports:
+        known = [one is not None for one in reports.pulse(PulseOf(), over(5_000, 16)).gauges]
+    assert known == [True] * 5 + [False] * 3 + [True] * 5 + [False] * 3
 
 
 async def test_the_run_before_is_read_step_by_step_as_long_after_its_start(database_path):

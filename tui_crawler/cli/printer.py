@@ -16,10 +16,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from tui_crawler.cli.problem import ExitStatus
+from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
     from datetime import tzinfo

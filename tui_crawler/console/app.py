@@ -539,7 +539,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.show_header(self.console_screen)
 
     def on_bar_action_pressed(self, event: Bar.ActionPressed) -> None:
-        self.do(event.action_id)
+        if event.action_id == Where.failures.goes_there:
+            self.go_to(Where.failures)  # all that its tab counts, whatever is selected
+        else:
+            self.do(event.action_id)
 
     def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
         if self.console_screen is not None:

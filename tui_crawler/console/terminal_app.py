@@ -73,6 +73,7 @@ class TerminalApp(App[ReturnType]):
         locale."""
         self._themes: dict[tuple[str, Colours], Theme] = {}
         super().__init__(driver_class=patient_driver())
+        self._disable_tooltips = self._disable_notifications = True  # two widgets of each screen, never shown
         without = self.no_color or os.environ.get("TERM", "").startswith("vt")
         self.colours = Colours(None if without else self.console.color_system)
         self.no_color = self.colours is Colours.none

@@ -1,8 +1,9 @@
 """Data classes that are made in a third of the time. To type checkers this is `dataclasses.dataclass` itself.
 
 The standard library writes six methods of a frozen class as text and compiles each: half a millisecond a class, a third
-of what it takes to start with 230 of them. Here only `__init__` is written; the others are shared, as they say the same
-for every class. Modules of many records that every run loads take this one; a test compares both.
+of what it takes to start with 230 of them. Here only `__init__` is written, when it is first called; the others are
+shared, as they say the same for every class. Modules of many records that every run loads take this one; a test
+compares both.
 """
 
 from __future__ import annotations
@@ -56,7 +57,12 @@ def _completed(made: Any, frozen: bool) -> type:
     for name, method in methods.items():
         if made.__dict__.get(name) is None:
             setattr(made, name, method)
-    made.__init__ = _init(made, listed, frozen)
+
+    def first_init(self: object, *values: object, **named: object) -> None:
+        made.__init__ = _init(made, listed, frozen)
+        made.__init__(self, *values, **named)
+
+    made.__init__ = first_init
     if len(listed) > 1 and all(one.init for one in listed):
         made.__copying__ = attrgetter(*(one.name for one in listed)), {one.name: at for at, one in enumerate(listed)}
     return made  # type: ignore[no-any-return]

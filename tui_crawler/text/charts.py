@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from itertools import accumulate, groupby
 from math import ceil, floor, isfinite, log10
 
@@ -199,18 +200,19 @@ def spread(values: Sequence[float | None], columns: int) -> list[float | None]:
 
 
 def round_top(value: float) -> float:
-    """Return the least of 1, 2, 3, 4, 5, 6, 8, 10, 20 … (and of their tenths) that is not less than `value`."""
+    """Return the least of 1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10, 12 … (and of their tenths) that is not less."""
     if not (isfinite(value) and value > 0):
         return 1.0
     unit = 10.0 ** floor(log10(value))
-    return next((unit * step for step in (1, 2, 3, 4, 5, 6, 8) if value <= unit * step * (1 + 1e-9)), unit * 10)
+    return next(
+        (unit * step for step in (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8) if value <= unit * step * (1 + 1e-9)), unit * 10
+    )
 
 
 _FILLS = {True: "#|:.=_", False: "█▓▒░▄▁"}
 _FILL_COUNT = 6
 _BRAILLE = (0x40, 0x04, 0x02, 0x01, 0x80, 0x20, 0x10, 0x08)
 """What the dots of a cell add to U+2800: those of the left half from below, then those of the right half."""
-_IN_BRAILLE = [chr(0x2800 + sum(dot for bit, dot in enumerate(_BRAILLE) if cell >> bit & 1)) for cell in range(256)]
 _DASHES = {Dots.braille: "╌", Dots.blocks: "≈", Dots.ascii: "~"}
 _BELOW = {Dots.blocks: " ▁▂▃▄▅▆▇█", Dots.ascii: " .:|#"}
 """Cells filled from below, by how many of their dots."""
@@ -251,10 +253,11 @@ def _over(below: str, above: str) -> str:
     return chr(0x2800 + (first | second)) if 0 <= first <= 0xFF and 0 <= second <= 0xFF else above
 
 
+@cache
 def _character(dots: Dots, mask: int) -> str:
     """The character with the dots of a mask: bit by bit from below, the left half first."""
     if dots is Dots.braille:
-        return _IN_BRAILLE[mask]
+        return chr(0x2800 + sum(dot for bit, dot in enumerate(_BRAILLE) if mask >> bit & 1))
     up = dots.value[1]
     if not mask & (mask + 1):
         return _BELOW[dots][mask.bit_length()]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rich.cells import cell_len
+
+from tui_crawler.domain.record import dataclass
 
 MARKED = "◆"
 CURSOR = "▸"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
     from tui_crawler.wiring.headless import run_headless
+    from tui_crawler.wiring.replay_console import crawl_in_file, replay_console
     from tui_crawler.wiring.steering import carry_out
     from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
 
@@ -27,7 +30,7 @@ else:
         if name not in _LATE:
             raise AttributeError(name)
         module, _, within = _LATE[name].partition(":")
-        if module == "wiring.console":
+        if module in {"wiring.console", "wiring.replay_console"}:
             _prepare_for_screen()
         return getattr(import_module(f"tui_crawler.{module}"), within or name)
 
@@ -43,22 +46,33 @@ _LATE = {
     "demo_console": "wiring.console",
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
+    "crawl_in_file": "wiring.replay_console",
+    "replay_console": "wiring.replay_console",
     "open_welcome": "wiring.welcome",
     "config_from_first_seeds": "wiring.welcome",
 }
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
-    "carry_out", "config_from_first_seeds", "coverage_of", "demo_console", "demo_headless", "demo_serve",
-    "open_console", "open_reports", "open_welcome", "operator_name", "run_headless", "server_module",
-    "write_export",
+    "carry_out", "config_from_first_seeds", "coverage_of", "crawl_in_file", "demo_console", "demo_headless",
+    "demo_serve", "open_console", "open_reports", "open_welcome", "operator_name", "replay_console", "run_headless",
+    "server_module", "write_export",
 ]  # fmt: skip
+
+
+class _NotShown(ModuleType):
+    """In place of a module of Textual: whatever is imported from it is an empty class."""
+
+    def __getattr__(self, name: str) -> type:
+        return type(name, (), {})
 
 
 def _prepare_for_screen() -> None:
     """Before Textual is loaded. Nothing that is loaded or made until the first picture is there is garbage. What a key
-    has changed waits for its frame half as long: at most 120 frames a second, where Textual has 60."""
+    has changed waits for its frame half as long: at most 120 frames a second, where Textual has 60. Textual's own
+    command palette, which no app here has (ENABLE_COMMAND_PALETTE), would load ten widgets."""
     gc.disable()
     os.environ.setdefault("TEXTUAL_FPS", "120")
+    sys.modules.setdefault("textual.command", _NotShown("textual.command"))
 
 
 def operator_name(database: DatabasePlace | None = None) -> str:

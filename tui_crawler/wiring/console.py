@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -20,6 +19,7 @@ from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.console.terminal import pass_signals_on
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.records.database_place import DatabasePlace, location_of
 from tui_crawler.text.terminal_charset import has_utf8
 from tui_crawler.text.terminal_signals import TerminalSignals

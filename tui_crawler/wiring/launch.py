@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from tui_crawler.domain.record import dataclass, fields, replace
 from tui_crawler.domain.records.database_place import DatabasePlace, location_of
 
 

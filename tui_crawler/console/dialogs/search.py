@@ -16,7 +16,7 @@ from tui_crawler.console.actions import actions_at
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.panes.typing_line import PlainInput
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text import shown

@@ -102,7 +102,7 @@ _PAGES: tuple[Column[PageLine, Any], ...] = (
     Column("status", "ST", shown.by_value(status_cell), 3, 7, "right", value=of_page("last_http_status")),
     replace(TRIES, priority=1),
     Column("took", "TOOK", shown.words(seconds, "muted", "faint"), 6, 4, "right", value=of_page("took_ms")),
-    Column("retry", "RETRY", lambda _, line, at: retry_cell(line.page, at.now, line.outlook), 14, 3, min_width=9,
+    Column("retry", "RETRY", lambda _, line, at: retry_cell(line.page, at.now, line.outlook), 17, 3, min_width=9,
            value=lambda line: next_at(line) if line.outlook.when not in _ENDED else None),
     Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("page.last_crawled_at")),
     Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20, value=of_page("message")),
@@ -192,7 +192,7 @@ _RETRY_ROLES: Mapping[NextTry, str] = {
 def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:
     """When a failed page is asked again, `now` in epoch ms."""
     if outlook.held:
-        return Styled(f"origin {outlook.held}", "warning", short=outlook.held)
+        return Styled(outlook.held, "warning", short="held")
     when = outlook.when
     words = f"in {coarse(page.not_before - now)}" if when is NextTry.later else when.value
     return Styled(words, _RETRY_ROLES[when], short="used up" if when is NextTry.used_up else "")

@@ -353,5 +353,5 @@ def _happened(line: LogLine) -> tuple[Styled, ...]:
 
 def empty_words(*, problems: bool, origin: str) -> str:
     """What is shown when the list is empty."""
-    what = "no problem" if problems else "nothing"
-    return f"{what} in the log of {host_of(origin)}" if origin else f"{what} has happened yet"
+    what = "no problems" if problems else "no entries"
+    return f"{what} in the log of {host_of(origin)}" if origin else f"{what} yet"

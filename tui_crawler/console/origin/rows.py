@@ -249,13 +249,13 @@ def _least_words(contract: Contract, view: OriginView) -> str:
 
 def _robots_words(view: OriginView, now: int, zone: tzinfo) -> str:
     if view.robots_status == RobotsStatus.unreachable:
-        return "unreachable; no page is requested before it is read"
+        return "unreachable; no other request is made before"
     if not view.robots_fetched_at:
-        return "not fetched yet; it is requested first"
+        return "not fetched yet; no other request is made before"
     if _unanswered(view):
-        return "no response: everything is allowed"
+        return "no response: there are no rules to obey"
     due_now = view.robots_expires_at <= now
-    again = "due again now" if due_now else f"requested again at {clock(view.robots_expires_at, zone)}"
+    again = "due again now" if due_now else f"fetched again at {clock(view.robots_expires_at, zone)}"
     return f"as of {clock(view.robots_fetched_at, zone)}, {again}"
 
 
@@ -430,14 +430,14 @@ def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:
     lines: list[Line] = [fact("size", f"{count(sheet.size)} B", length)]
     if view.robots_status != RobotsStatus.parsed:
         return lines
-    group = rules.group or "none names us, none is for all"
+    group = rules.group or "none for us, none for all"
     lines.append(fact("group", Styled(group, "strong")))
     if sheet.token.lower() != group.lower():
         lines.append(fact("we are", Styled(sheet.token, "muted")))
     said = f"{plural(len(rules.rules), 'rule')} in force" if rules.rules else "none: everything is allowed"
     lines.append(fact("rules", Styled(f"{IN_FORCE} ", "ok"), said))
     if rules.crawl_delay_ms is not None:
-        lines.append(fact("requires", f"{seconds(rules.crawl_delay_ms)} between requests"))
+        lines.append(fact("delay", f"{seconds(rules.crawl_delay_ms)} between requests"))
     if rules.truncated:
         lines.append(fact("cut", Styled(f"after {count(sheet.max_bytes)} B; the rest is not read", "warning")))
     if rules.widened:

@@ -20,9 +20,9 @@ from tui_crawler.console.origin import queries, rows
 from tui_crawler.console.origin.queries import RobotsSheet
 from tui_crawler.console.origin.rows import TODO, TodoLine
 from tui_crawler.console.overview.events import go_to_problem
-from tui_crawler.console.overview.rows import ended_with
+from tui_crawler.console.overview.rows import ended_with, opened_by
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.panes.lines import FactsPane, LongLines, lay_out_line
+from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines, lay_out_line
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import ORIGINS
@@ -86,10 +86,10 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         self._why = FactsPane(self._state, id="state")
-        self._todo = CrawlTable(TODO, id="todo", classes="pane")
+        self._todo = CrawlTable(TODO, holds_still=True, id="todo", classes="pane")
         self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
         self._exits.name_pane("Exit codes")
-        self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
+        self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
         self._list.newest_on_top = True
@@ -214,6 +214,13 @@ class OriginScreen(LaneScreen, RowsScreen):
             return str(self._todo.cursor_key or "")
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
+
+    def on_lines_count_pressed(self, event: Lines.CountPressed) -> None:
+        """Opens what the state counts."""
+        if event.column == "todo":
+            self._todo.focus()
+        else:
+            self.console.go_to(*opened_by(event.column, self._origin, self.console.live_state.origins))
 
     @handles("view.problems")
     def _show_problems(self) -> None:

@@ -67,7 +67,7 @@ def _only(of: Callable[[Any], Cell]) -> Show[Any, EventLine]:
 
 EVENTS: Relation[EventLine] = Relation(
     key=lambda line: line.key,
-    nothing="no attempts yet",
+    nothing="no events yet",
     source=lambda line: None if isinstance(line.event, ReportedError) else line.event,
     columns=(
         Column("time", "TIME", shown.time_of_day(), 8, 1, value=lambda line: line.at),

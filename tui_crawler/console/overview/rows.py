@@ -162,22 +162,27 @@ def counts_down(view: OriginView, now: int) -> bool:
 
 
 _PAGES: Mapping[str, str] = {
+    "known": "",
     "done": "state:done",
+    "failed": "state:failed,retry",
     "blocked": "exit:blocked !exit:blocked_address",
     "pending": "state:queued,retry,claimed",
 }
-"""The filter of the pages that an origin counts, by its column."""
+"""The filter of the pages that an origin or a branch counts, by its column."""
 
 
-def opened_by(column: str, origin: str, origins: Container[str]) -> tuple[Where, object, *tuple[object, ...]]:
-    """Return the place of what a column counts of one of `origins`, else of the origin itself."""
+def opened_by(
+    column: str, origin: str, origins: Container[str], pattern: str = ""
+) -> tuple[Where, object, *tuple[object, ...]]:
+    """Return the place of what a column counts of one of `origins` (of URLs that match a pattern), else of itself."""
     match column:
         case "fail":
             return Where.failures, (("origin", origin),)
         case "todo":
             return Where.origin, origin, column
         case _ if column in _PAGES:
-            return Where.urls, f"{_only_of(origin, origins)} {_PAGES[column]}"
+            words = _only_of(origin, origins), f"re:{pattern}" if pattern else "", _PAGES[column]
+            return Where.urls, " ".join(filter(None, words))
         case _:
             return Where.origin, origin
 

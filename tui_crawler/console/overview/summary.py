@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.logs.attempts import exit_cell, exit_code_of, status_cell
 from tui_crawler.console.overview.rows import patience_parts, requesting
 from tui_crawler.console.panes.header import eta_words
-from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact
+from tui_crawler.console.panes.line import LABEL, CountLine, HangingText, Line, Paragraph, fact
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.history.eta import Limit, estimate
 from tui_crawler.domain.history.idle_reason import delay_why, idle_reason
@@ -77,16 +77,17 @@ def summary_lines(
     return lines
 
 
-def count_lines(view: OriginView, beside: str = "") -> list[Line]:
-    """The counts of an origin; `beside` is shown after what is done."""
-    return [
-        fact("todo", count(view.todo)),
-        fact("pending", count(view.pending)),
-        fact("done", count(view.done), Styled(f"  {size(view.bytes)}{beside}", "muted")),
-        fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
-        fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
-        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
-    ]
+def count_lines(view: OriginView, more: str = "") -> list[Line]:
+    """Return the counts of an origin, each of which opens what it counts; `more` is shown after what is done."""
+    lines = {
+        "todo": fact("todo", count(view.todo)),
+        "pending": fact("pending", count(view.pending)),
+        "done": fact("done", count(view.done), Styled(f"  {size(view.bytes)}{more}", "muted")),
+        "fail": fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
+        "blocked": fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
+    }
+    counts = [CountLine(line, column) for column, line in lines.items()]
+    return [*counts, fact("requests", count(view.requests), Styled(" in all runs", "muted"))]
 
 
 def next_lines(view: OriginView, next_url: str) -> list[Line]:
@@ -141,7 +142,7 @@ def no_origin_lines(was_read: bool, known: int, narrowed: bool, keys: KeyNames) 
     if not was_read or (known and not narrowed):
         return []
     nothing = f"No origins yet. Press {keys('origin.add')} to add seeds."
-    return [Paragraph(f"{plural(known, 'origin')} known, none passes the filter." if known else nothing, "muted")]
+    return [Paragraph(f"{plural(known, 'origin')} known, none matches." if known else nothing, "muted")]
 
 
 def trap_lines(suspicion: TrapSuspicion | None, *, hint: str = "") -> list[Line]:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
-from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widget import Widget
-from textual.widgets import Input, Static
 
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.typing import PlainInput, plain_text
-from tui_crawler.console.urls.cells import bare_host
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
+    from textual.widgets import Input, Static
+
     from tui_crawler.console.dialogs.completion import Choice, Completion
+    from tui_crawler.console.panes.entry_box import EntryBox
 
 _LONGEST_LABEL = 80
 _MOST_OFFERED = 40
@@ -50,32 +49,6 @@ class EntryUse:
         """Whether what stands there already is selected: the next character takes its place, a key that moves the
         cursor keeps it."""
         return self.passing and self.typed is not None
-
-
-class _Ghost(Suggester):
-    """What the likeliest completion adds to a text; right at its end puts it in."""
-
-    def __init__(self, complete: Callable[[str], Completion]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._complete = complete
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """The text with the first word that fits, of an origin also its host; None: none begins so."""
-        offered = self._complete(value)
-        fragment = value[offered.start :]
-        words = (form for word in offered.words for form in (word, bare_host(word)))
-        fits = (word for word in words if fragment and word.casefold().startswith(fragment.casefold()))
-        return next((value + plain_text(word[len(fragment) :]) for word in fits), None)
-
-
-class _Box(PlainInput):
-    """Takes enter before the next key is looked at: what is typed after it is no part of the text."""
-
-    async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":
-            event.stop()
-            event.prevent_default()
-            await self.action_submit()
 
 
 class EntryLine(Vertical):
@@ -106,21 +79,31 @@ class EntryLine(Vertical):
         self._before: tuple[str, ...] = ()
         self._back = 0  # so many texts back in them
         self._draft = ""  # what stood here before one of them did
-        self._offers = Lines(id="entry-offers", still=True)
-        self._offers.display = False
-        self._label = Static("", id="entry-label", markup=False)
-        self._box = _Box(id="entry-input", compact=True, select_on_focus=False)
 
-    def compose(self) -> ComposeResult:
-        yield self._offers
-        with Horizontal(id="entry-line"):
-            yield self._label
-            yield self._box
+    @cached_property
+    def _offers(self) -> Lines:
+        offers = Lines(id="entry-offers", still=True)
+        offers.display = False
+        return offers
 
-    def on_mount(self) -> None:
-        """Watches where the focus goes; not when the screen was closed before what is in here came."""
-        if self.children:
-            self.watch(self.screen, "focused", self._focus_went, init=False)
+    @cached_property
+    def _label(self) -> Static:
+        from textual.widgets import Static  # noqa: PLC0415  not before the first paint
+
+        return Static("", id="entry-label", markup=False)
+
+    @cached_property
+    def _box(self) -> EntryBox:
+        from tui_crawler.console.panes.entry_box import EntryBox  # noqa: PLC0415  not before the first paint
+
+        return EntryBox(id="entry-input", compact=True, select_on_focus=False)
+
+    def _build(self) -> None:
+        """Mount what is in here, which screens do without until it is opened; watch where the focus goes."""
+        row = Horizontal(id="entry-line")
+        self.mount(self._offers, row)
+        row.mount(self._label, self._box)
+        self.watch(self.screen, "focused", self._focus_went, init=False)
 
     def open(
         self,
@@ -133,6 +116,8 @@ class EntryLine(Vertical):
     ) -> None:
         """Shows the line and puts the cursor into it. `complete` says what a text may become at its end; up and down go
         through what was typed `before` (the newest last)."""
+        if not self.children:
+            self._build()
         box = self._box
         if self.screen.focused is not box:
             self.came_from = self.screen.focused
@@ -143,7 +128,7 @@ class EntryLine(Vertical):
         self._write(text)
         if text and use.replaced:
             box.action_select_all()  # what is typed begins another one
-        box.suggester = None if complete is None else _Ghost(complete)
+        box.complete_by(complete)
         self._before, self._back, self._draft = tuple(before), 0, text
         self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
 
@@ -241,7 +226,7 @@ class EntryLine(Vertical):
 
     def _write(self, text: str) -> None:
         box = self._box
-        with box.prevent(Input.Changed):
+        with box.prevent(box.Changed):
             box.value = text
         box.cursor_position = len(text)
         self._choice = None

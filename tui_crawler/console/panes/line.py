@@ -53,7 +53,15 @@ class Flow:
     gap: int = 2
 
 
-Line = Cell | Split | Paragraph | HangingText | Flow
+@dataclass(frozen=True, slots=True)
+class CountLine:
+    """A line with a count: a click on it opens what the `column` of that name counts."""
+
+    line: Cell
+    column: str
+
+
+Line = Cell | Split | Paragraph | HangingText | Flow | CountLine
 
 
 def width_of(cell: Cell) -> int:

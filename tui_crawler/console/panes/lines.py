@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -11,11 +12,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui_crawler.console.panes.border import write_title
-from tui_crawler.console.panes.line import Flow, HangingText, Line, Paragraph, Split, width_of
+from tui_crawler.console.panes.line import CountLine, Flow, HangingText, Line, Paragraph, Split, width_of
 from tui_crawler.console.panes.scrolling import reach_over
 from tui_crawler.console.table.cells import Piece, lay_out
 from tui_crawler.console.table.paint import role_styles, style_of
@@ -37,6 +39,12 @@ class Lines(ScrollView):
         Binding("pageup", "page_up", "Page up", id="move.page_up", show=False),
     ]
     """The keys of a table, as far as there is something to move."""
+
+    @dataclass
+    class CountPressed(Message):
+        """A line with a count was clicked: that of a column."""
+
+        column: str
 
     DEFAULT_CSS = """
     Lines { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
@@ -86,6 +94,17 @@ class Lines(ScrollView):
 
     def on_resize(self, _event: events.Resize) -> None:
         self._measure()
+
+    def on_click(self, event: events.Click) -> None:
+        """Opens what a line counts that is clicked."""
+        offset = event.get_content_offset(self)
+        if offset is None or CountLine not in map(type, self._source):
+            return
+        rows = [line for line in self._source for _ in lay_out_line(line, self._width)]
+        for line in rows[offset.y + round(self.scroll_y) :][:1]:
+            if isinstance(line, CountLine):
+                event.stop()
+                self.post_message(self.CountPressed(line.column))
 
     def notify_style_update(self) -> None:
         """Forgets the colours: the theme changed."""
@@ -174,6 +193,8 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
             ]
         case Flow():
             return [lay_out(row, width, "left") for row in _flow(line, width)]
+        case CountLine(line=cell):
+            return [lay_out(cell, width, "left")]
         case _:
             return [lay_out(line, width, "left")]
 

@@ -7,7 +7,6 @@ connection has committed, or when it depends on the time. What a reading leaves 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tui_crawler.console.reading.ask import (
@@ -22,6 +21,7 @@ from tui_crawler.console.reading.ask import (
     asks,
 )
 from tui_crawler.domain.history.idle_reason import at_rest
+from tui_crawler.domain.record import dataclass, field, replace
 from tui_crawler.domain.records.failure import BadKeptConfig
 from tui_crawler.text.format import clock
 

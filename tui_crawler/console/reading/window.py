@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from tui_crawler.console.reading.ask import WINDOW, Ask, PageAsk
 from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.page_view import PageView

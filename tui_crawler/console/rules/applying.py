@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.operator.journal import IntentOutcome
-from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.panes.typing_line import PlainInput
 from tui_crawler.console.rules.draft import apply_intent, note_of
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type

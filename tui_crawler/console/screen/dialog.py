@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.color import Color
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
+from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
 
 from tui_crawler.console.screen.lifetime import is_stale
@@ -18,6 +24,8 @@ from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.theme import Colours
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from tui_crawler.console.terminal_app import TerminalApp
 
 NARROW_BELOW = 81
@@ -40,6 +48,23 @@ def dialog_box(title: str, hint: str = "", kind: str = "") -> Vertical:
     return box
 
 
+class _ScreenPaint(BackgroundScreen):
+    """The screen behind a dialog. Each of its few styles is dimmed once, not with each of its many pieces."""
+
+    @classmethod
+    def process_segments(cls, segments: Iterable[Segment], color: Color) -> Iterable[Segment]:
+        return (
+            segment if segment.control else Segment(segment.text, _dimmed_style(segment.style or Style(), color))
+            for segment in segments
+        )
+
+
+@lru_cache(1_024)
+def _dimmed_style(style: Style, color: Color) -> Style:
+    (dimmed,) = BackgroundScreen.process_segments([Segment("", style)], color)
+    return dimmed.style or Style()
+
+
 class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
     """A screen over another one. What leaves it with esc does so with a click beside it."""
 
@@ -56,16 +81,29 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
         if not is_stale(event, self):
             await super().on_event(event)
 
-    def on_mount(self) -> None:
-        """Fits the first size; the keys that go back elsewhere do here what esc does."""
+    def render(self) -> RenderableType:
+        """Return what is behind it, dimmed."""
+        behind = super().render()
+        return _ScreenPaint(behind.screen, behind.color) if isinstance(behind, BackgroundScreen) else behind
+
+    def on_compose(self) -> None:
+        """Choose the layout before there are widgets, which are then styled once."""
         self.update_classes(size_classes(self.app.size), animate=False)
         app = cast("TerminalApp[object]", self.app)
         if app.colours is Colours.sixteen:  # of which none is what shines through a veil
             self.styles.background = "transparent"
+
+    def on_mount(self) -> None:
+        """The keys that go back elsewhere do here what esc does."""
+        app = cast("TerminalApp[object]", self.app)
         bound = self._bindings.key_to_bindings
         for key in app.back_keys:
             if key not in bound:
                 bound[key] = [replace(one, key=key) for one in bound.get("escape", ())]
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Comes to the top with the styles that it has: a new theme is put on all screens of the stack."""
+        event.refresh_styles = False
 
     def on_resize(self, event: events.Resize) -> None:
         self.update_classes(size_classes(event.size), animate=False)

@@ -25,9 +25,7 @@ class TabScreen(RowsScreen):
 
     def show_tab(self, name: str) -> None:
         """Shows a tab in place of the others."""
-        panes = self.query_one("#body")
-        panes.remove_class(*(f"tab-{one}" for one in self.TABS))
-        panes.add_class(f"tab-{name}")
+        self.query_one("#body").update_classes({f"tab-{one}": one == name for one in self.TABS}, animate=False)
         self.tab = name
         self.show_tabs()
 

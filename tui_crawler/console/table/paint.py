@@ -95,9 +95,11 @@ class TablePainter:
         strip = Strip(segments, self.layout.width)
         for place in (one for one in self.layout.places if one.column is door):
             over, end = self.palette.cursor, place.x + place.width
-            sign = Strip([Segment(CURSOR, self.palette.gutter + over)])  # seen without colour, too
-            cell = strip.crop(place.x, end).apply_style(Style(reverse=not over.reverse))
-            strip = Strip.join([strip.crop(0, max(0, place.x - 1)), sign, cell, strip.crop(end)])
+            blank = len(text := strip.crop(place.x, end).text) - len(text.lstrip())
+            at = max(0, place.x + blank - 1)  # the sign before it is seen without colour, too
+            sign = Strip([Segment(CURSOR, self.palette.gutter + over)])
+            cell = strip.crop(at + 1, end).apply_style(Style(reverse=not over.reverse))
+            strip = Strip.join([strip.crop(0, at), sign, cell, strip.crop(end)])
         return strip
 
     def header(self, sort: Sort | None, current: str | None) -> Strip:

@@ -12,6 +12,7 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import retry_named
+from tui_crawler.console.overview.rows import opened_by
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.rules.exclusions import ExclusionEntry
@@ -150,7 +151,11 @@ class TreeScreen(RowsScreen):
         return (Where.overview.value, host_of(self._origin), "Site tree")
 
     def open_selected(self) -> None:
-        match self._node():
+        node, door = self._node(), self._table.door
+        if node is not None and door is not None and (pattern := branch_pattern(node)):
+            self.console.go_to(*opened_by(door.id, self._origin, self.console.live_state.origins, pattern))
+            return
+        match node:
             case Node(kind=NodeKind.page, url=url):
                 self.console.go_to(Where.url, url)
                 return

@@ -14,7 +14,7 @@ from textual.widgets import Input
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import FactsPane
-from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.panes.typing_line import PlainInput
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.impact_lines import judged_lines
 from tui_crawler.console.screen.base import ConsoleScreen, title

@@ -27,7 +27,7 @@ from tui_crawler.console.operator.shutdown import HANGUP_STATUS
 from tui_crawler.console.panes.bars import TooSmall
 from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.panes.typing_line import PlainInput
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.screen.dialog import Dialog, dialog_box, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale

@@ -43,7 +43,7 @@ _MEANS = {
     WorkerState.paused: "sends no requests, keeps its origins",
     WorkerState.draining: "finishes requests in flight, gives its origins to others and exits",
     WorkerState.stopping: "exits at once",
-    WorkerState.silent: "no heartbeat within its lease; when the lease expires, others take over its origins",
+    WorkerState.silent: "its heartbeat is late; when its lease expires, others take over its origins",
 }
 
 

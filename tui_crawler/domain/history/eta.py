@@ -7,11 +7,11 @@ still be found, at the rate of this run; when every page brings another one, the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.status import OriginPhase
 from tui_crawler.domain.records.status_words import FinishReason
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 KEPT_MS = (MINUTE_MS, HOUR_MS)
 """The lengths of time for which counts are kept."""
-FINE_MS, YOUNG_MS = 5_000, 10 * MINUTE_MS
+FINE_MS, YOUNG_MS = 5_000, 30 * MINUTE_MS
 """How often a process measures itself and the crawl while it is young; later once a minute."""
 
 

@@ -53,7 +53,7 @@ FROM {source} LEFT JOIN request q ON a.id % {fast} = 0 AND q.id = (SELECT MAX(id
 """
 _PACED = "o.origin, a.kind, a.exit_code FROM {source} JOIN origin o ON o.id = a.origin_id"
 _ALL = "SELECT a.ended_at, 1, {logged} WHERE {way}a.id >= {begin} AND a.id < {end}"
-_SOME = """WITH RECURSIVE place (low) AS (SELECT {begin} UNION ALL SELECT low + {stride} FROM place
+_SOME = """WITH RECURSIVE place (low) AS (SELECT CAST({begin} AS BIGINT) UNION ALL SELECT low + {stride} FROM place
     WHERE low + {stride} < {end}),
 chosen (id, number) AS (SELECT (SELECT a.id FROM attempt a WHERE {way}a.id >= low{shift} AND a.id < low + {stride}
     ORDER BY a.id LIMIT 1), {number} FROM place)
@@ -118,18 +118,27 @@ class PulseReports(SubjectReports):
         return Pulse(of, span, tuple(counts), self._gauges(span), self._marks(since, until), sampled, begins)
 
     def _gauges(self, span: TimeSpan) -> tuple[Gauges | None, ...]:
-        """What was measured in each cell; in shorter cells it is as it was, but no longer than until the next is due.
-        Where a process was young it measured more often."""
-        gauges: list[Gauges | None] = [None] * span.cells
+        """What was measured in each cell; in shorter cells it is as it was, until the next is due. While processes were
+        young they measured more often: a minute with such a rest in it was not worked through."""
         step = int(span.cell_ms)
-        for length in (HOUR_MS,) if step >= HOUR_MS else (MINUTE_MS,) if step >= MINUTE_MS else (MINUTE_MS, FINE_MS):
-            reach = max(1, 2 * length // step) if length > step else 1
-            back = length if length > step else 0
-            for place, *values in self._reader.all(_GAUGES, (span.since, step, length, span.since - back, span.until)):
-                if values[0] is not None:
-                    known = range(max(place, 0), min(place + reach, span.cells))
-                    gauges[known.start : known.stop] = [Gauges(*values)] * len(known)
+        fine = self._measured(span, FINE_MS) if step < MINUTE_MS else []
+        coarse = self._measured(span, HOUR_MS if step >= HOUR_MS else MINUTE_MS)
+        if fine:
+            first, last = fine[0][0], fine[-1][0]
+            coarse = [row for row in coarse if row[0] + row[1] <= first or row[0] > last]
+        gauges: list[Gauges | None] = [None] * span.cells
+        for place, reach, *values in (*coarse, *fine):
+            if values[0] is not None:
+                known = range(max(place, 0), max(0, min(place + reach, span.cells)))
+                gauges[known.start : known.stop] = [Gauges(*values)] * len(known)
         return tuple(gauges)
+
+    def _measured(self, span: TimeSpan, length: int) -> list[tuple[int, int, *tuple[int, ...]]]:
+        """What was measured in each `length` ms: the cell, how many it is known for, the values."""
+        step, known_ms = int(span.cell_ms), 2 * length if length == FINE_MS else length
+        back = length if length > step else 0
+        rows = self._reader.all(_GAUGES, (span.since, step, length, span.since - back, span.until))
+        return [(row[0], max(1, known_ms // step), *row[1:]) for row in rows]
 
     def _kept(self, of: PulseOf, span: TimeSpan) -> list[PulseCount | None] | None:
         """From the rows of hours where a step has one, else of minutes; None where there are too many of these."""
