@@ -98,7 +98,7 @@ async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
         assert isinstance(held.app.screen, HelpScreen)
         text = held.text()
         assert "Keys · Origins" in text
-        assert "— nothing of this console to undo" in text
+        assert "— no action of this console to undo" in text
         assert "▶ crawling" in text
         await held.enter("failed pages by", rounds=3)
         assert isinstance(held.app.screen, FailuresScreen)

@@ -148,7 +148,7 @@ async def test_the_help_sheet_names_the_undo_key_that_holds() -> None:
     async with stage((120, 40), keymap={"journal.undo": "none"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")
-        assert "undo  takes the pause off" in held.text()
+        assert "undo  resumes" in held.text()
 
 
 async def test_a_key_written_as_it_is_anyway_is_not_a_changed_one() -> None:

@@ -62,12 +62,12 @@ def test_before_one_leaves_it_is_told_who_goes_on() -> None:
     asked = leave(DRAIN_WORKERS, (W1,), workers())
     assert asked.title == "Drain w1?"
     assert asked.text == (
-        "What is in flight (12 requests) goes on to its end. The others take over 372 origins. "
+        "What is in flight (12 requests) continues until it is finished. The others take over 372 origins. "
         "But none of them is crawling now."
     )
     second = replace(W1, name="w9", session_id=9)
     assert text_of(STOP_WORKERS, W1, W1, second) == (
-        "What is in flight (12 requests) goes on for a few seconds. The others take over 372 origins."
+        "What is in flight (12 requests) continues for a few seconds. The others take over 372 origins."
     )
     idle = replace(W1, in_flight=0)
     assert text_of(DRAIN_WORKERS, idle, idle, second).startswith("No request is in flight. ")
