@@ -39,7 +39,7 @@ def show_hosting(minimal: list[str], workers: str) -> None:
         config = write_config(site, Path(folder), Keeping.rows)
         more = ["--workers", workers] if workers != "1" else []
         with Console.start([sys.executable, "-m", "tui_crawler", str(config), *more]) as console:
-            console.first_seen(b"Overview", HOST.encode())
+            console.first_seen(b"Origins", HOST.encode())
             _until_it_crawls(console, config.with_suffix(".db"))
             _measure(console, minimal, config.with_suffix(".db"))
             console.quit()

@@ -94,24 +94,25 @@ class Console:
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
         kept = {name: value for name, value in os.environ.items() if name not in UNWANTED}
-        began = time.perf_counter()
-        child = subprocess.Popen(
-            command,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            cwd=ROOT,
-            env={**kept, **WANTED},
-            start_new_session=True,
-        )
-        os.close(slave)
-        try:
-            yield cls(child, master, began)
-        finally:
-            if child.poll() is None:
-                child.kill()
-            child.wait()
-            os.close(master)
+        with tempfile.TemporaryDirectory() as state:  # how a console looked before this one is not remembered
+            began = time.perf_counter()
+            child = subprocess.Popen(
+                command,
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                cwd=ROOT,
+                env={**kept, **WANTED, "XDG_STATE_HOME": state},
+                start_new_session=True,
+            )
+            os.close(slave)
+            try:
+                yield cls(child, master, began)
+            finally:
+                if child.poll() is None:
+                    child.kill()
+                child.wait()
+                os.close(master)
 
     def read_for(self, wait_s: float) -> None:
         """Reads what comes."""

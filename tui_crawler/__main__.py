@@ -8,13 +8,16 @@ import io
 import os
 import sys
 
-from tui_crawler.cli.main import main as run_command_line
 from tui_crawler.text.terminal_charset import has_utf8
 
 
 def main() -> int:
     """Run the command line on `sys.argv`; return the exit status. What the streams cannot encode is spelled out: in
     the locale C all that is not ASCII, although Python makes UTF-8 of it (PEP 538, PEP 540)."""
+    gc.disable()  # what is loaded stays
+    from tui_crawler.cli.main import main as run_command_line
+
+    gc.enable()
     codecs.register_error("spelled out", _spelled_out)
     said = {"PYTHONIOENCODING", "PYTHONUTF8"} & os.environ.keys()
     encoding = None if said or has_utf8(os.environ) else "ascii"

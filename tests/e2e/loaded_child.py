@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tui_crawler import wiring
 from tui_crawler.__main__ import main
 from tui_crawler.cli.printer import Printer
 
@@ -34,8 +35,9 @@ def take_notes(folder: Path) -> None:
 
 
 def take_notes_of_console(folder: Path) -> None:
-    """Have the console take its notes; loads it."""
-    from tui_crawler.console.app import CrawlerApp  # noqa: PLC0415  not before the first note
+    """Have the console take its notes; loads it, as the program does."""
+    assert wiring.open_console
+    from tui_crawler.wiring.console import CrawlerApp  # noqa: PLC0415  not before the first note
 
     begin, take = CrawlerApp._begin, CrawlerApp.on_crawler_app_delivered
 

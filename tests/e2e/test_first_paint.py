@@ -33,6 +33,10 @@ NEVER_BEFORE_PICTURE = NEVER_BEFORE_ROWS | {
     "tui_crawler.domain.records.view",
 }  # fmt: skip
 """What reads, and what rows are made of."""
+NEVER_BEFORE_PICTURE |= {"textual.widgets._input", "textual.widgets._option_list", "textual.types"}
+"""Of the command palette of Textual, and of inputs, which no first picture has."""
+MOST_BEFORE_PICTURE = 136
+"""The most modules of the package that are loaded before it by a console that only watches. May only fall."""
 CONFIGURATION = {"ada_url", "re2", "ruamel", "tui_crawler.config", "tui_crawler.domain.rules.policy"}
 WRITING = {
     "tui_crawler.console.operator.detach", "tui_crawler.console.operator.journal",
@@ -90,7 +94,13 @@ def test_the_word_that_it_starts_is_never_left_behind(database: Path, tmp_path: 
 
 def test_watching_loads_neither_configuration_nor_driver_before_the_first_picture(database: Path, tmp_path: Path):
     unwanted = NEVER_BEFORE_PICTURE | CONFIGURATION | WRITING | {"peewee"}
-    assert loaded(tmp_path, "picture", "--db", database, "--readonly") & unwanted == set()
+    names = loaded(tmp_path, "picture", "--db", database, "--readonly")
+    assert names & unwanted == set()
+    assert sum(name.startswith("tui_crawler") for name in names) <= MOST_BEFORE_PICTURE
+
+
+def test_a_replay_shows_its_rows(database: Path, tmp_path: Path):
+    assert "tui_crawler.storage.crawl.replayed" in loaded(tmp_path, "rows", "replay", "--console", "--db", database)
 
 
 def test_watching_loads_no_configuration_before_the_first_rows(database: Path, tmp_path: Path):

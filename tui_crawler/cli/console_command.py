@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
@@ -80,6 +81,7 @@ def start(printer: Printer, instead: str) -> None:
 
     Raises UsageProblem unless stdin and stdout are a terminal the console can draw on, or a browser shows it.
     """
+    gc.disable()  # nothing that is loaded or made until the first picture is there is garbage
     if os.environ.get("TEXTUAL_DRIVER"):
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -104,7 +106,9 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring import config_from_first_seeds, open_welcome
 
     folder = Path.cwd()
+    gc.enable()
     step = open_welcome(folder, impolite=arguments.allow_impolite)
+    gc.disable()
     printer.starting()
     match step:
         case Cancelled(exit_status=status):

@@ -28,8 +28,9 @@ _COMMANDS = (
     "log", "follow", "serve", "workers", "database", "completion",
 )  # fmt: skip
 """The modules that declare commands, in the order of the list in the help."""
-_OWN = frozenset(_COMMANDS) - {"console", "site_audit", "steer", "database"}
-"""Those that declare a command of their name: where it stands first, no other need be declared."""
+_OWN = {name: name for name in _COMMANDS if name not in {"console", "site_audit", "steer", "database"}}
+_OWN |= {"crawl": "console"}
+"""The modules of single commands, by the command: where it stands first, no other need be declared."""
 _CONFIG_ENDS = (".yaml", ".yml")
 _EPILOG = """\
 first: tui-crawler crawl https://example.org/ crawls a site, tui-crawler demo shows one;
@@ -49,7 +50,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     asked = [word for word in words if word in {"-h", "--help", "--version"}]
     if not asked and (word is None or word.endswith(_CONFIG_ENDS)):
         return _console_parser().parse_args(words)  # the other commands need not be declared for it
-    root, commands = _root((words[0],) if words[:1] == [word] and word in _OWN else _COMMANDS)
+    root, commands = _root((_OWN[word],) if words[:1] == [word] and word in _OWN else _COMMANDS)
     if word is None or (word not in commands.names and _is_config(word)):
         return root.parse_args(asked) if asked else _console_parser().parse_args(words)
     if word not in commands.names:

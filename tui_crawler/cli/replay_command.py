@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     database = existing_database(arguments)
     if arguments.console:
-        from tui_crawler.wiring import crawl_in_file, replay_console
+        from tui_crawler.wiring import crawl_in_file, open_replay
 
         if arguments.run is not None and not replay.has_run(database, arguments.run):
             raise no_run(database, arguments.run)
@@ -58,7 +58,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         _end_by_signals()
         with crawl_in_file(database, progress) as file:
             progress.clear()
-            return replay_console(database, file, arguments.run)
+            return open_replay(database, file, arguments.run)
     found = (replay.check_replay if arguments.check else replay.replayed)(database, arguments.run)
     if found is None:
         raise no_run(database, arguments.run)

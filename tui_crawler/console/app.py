@@ -35,7 +35,7 @@ from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, Re
 from tui_crawler.console.reading.refresh import Lock, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
-from tui_crawler.console.routes import Supply
+from tui_crawler.console.routes import Supply, load_ahead
 from tui_crawler.console.screen.base import STILL_MS, ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
@@ -166,6 +166,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._dead: set[str] = set()  # keys that were told to do nothing
         self._beating, self._begun, self._has_read = beating, False, False
         self._tick_at = self._header_at = 0
+        self._loads_ahead = load_ahead()
         self._restore_signals: Callable[[], None] = lambda: None
         self.appearance = Appearance(
             self, self.tell, self.clock.wall_ms, presentation.keymap or {}, presentation.theme, self.memory.last
@@ -344,7 +345,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             return
         now = self.clock.mono_ms()
         self.way_out.beat(now)
-        self.collect_garbage(pausing=self.idle_ms() >= PAUSE_MS, calm=self.idle_ms() >= STILL_MS)
+        pausing = self.idle_ms() >= PAUSE_MS
+        self.collect_garbage(pausing=pausing, calm=self.idle_ms() >= STILL_MS)
+        if pausing and self._has_read:
+            next(self._loads_ahead, None)
         screen = self.console_screen
         if screen is None or not is_ready(screen):
             return

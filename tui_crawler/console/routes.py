@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -58,3 +58,12 @@ ROUTES: Mapping[Where, Route] = {
     Where.sql: Route("sql.screen.SqlScreen", Supply.queries),
 }
 """Of every screen but the welcome, which is an app of its own."""
+_BESIDES = "dialogs.help", "panes.entry_box", "dialogs.search", "dialogs.prompt", "dialogs.choose", "operator.commands"
+
+
+def load_ahead() -> Iterator[None]:
+    """Load, one with each step, the modules that the first press of a key would wait for."""
+    screens = (route.screen.rpartition(".")[0] for route in ROUTES.values())
+    for module in dict.fromkeys((*_BESIDES, *screens)):
+        import_module(f"{__package__}.{module}")
+        yield

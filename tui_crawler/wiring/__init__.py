@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from importlib import import_module
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
     from tui_crawler.wiring.headless import run_headless
-    from tui_crawler.wiring.replay_console import crawl_in_file, replay_console
+    from tui_crawler.wiring.replay_console import crawl_in_file, open_replay
     from tui_crawler.wiring.steering import carry_out
     from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
 
@@ -47,15 +46,27 @@ _LATE = {
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
     "crawl_in_file": "wiring.replay_console",
-    "replay_console": "wiring.replay_console",
+    "open_replay": "wiring.replay_console",
     "open_welcome": "wiring.welcome",
     "config_from_first_seeds": "wiring.welcome",
 }
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
-    "carry_out", "config_from_first_seeds", "coverage_of", "crawl_in_file", "demo_console", "demo_headless",
-    "demo_serve", "open_console", "open_reports", "open_welcome", "operator_name", "replay_console", "run_headless",
-    "server_module", "write_export",
+    "carry_out",
+    "config_from_first_seeds",
+    "coverage_of",
+    "crawl_in_file",
+    "demo_console",
+    "demo_headless",
+    "demo_serve",
+    "open_console",
+    "open_replay",
+    "open_reports",
+    "open_welcome",
+    "operator_name",
+    "run_headless",
+    "server_module",
+    "write_export",
 ]  # fmt: skip
 
 
@@ -67,10 +78,9 @@ class _NotShown(ModuleType):
 
 
 def _prepare_for_screen() -> None:
-    """Before Textual is loaded. Nothing that is loaded or made until the first picture is there is garbage. What a key
-    has changed waits for its frame half as long: at most 120 frames a second, where Textual has 60. Textual's own
-    command palette, which no app here has (ENABLE_COMMAND_PALETTE), would load ten widgets."""
-    gc.disable()
+    """Before Textual is loaded. What a key has changed waits for its frame half as long: at most 120 frames a second,
+    where Textual has 60. Textual's own command palette, which no app here has (ENABLE_COMMAND_PALETTE), would load ten
+    widgets."""
     os.environ.setdefault("TEXTUAL_FPS", "120")
     sys.modules.setdefault("textual.command", _NotShown("textual.command"))
 

@@ -71,7 +71,7 @@ def crawl_in_file(database: DatabasePlace, tell: Callable[[int], None]) -> Itera
         yield Path(folder, "crawl.db")
 
 
-def replay_console(database: DatabasePlace, file: Path, run_id: int | None) -> int:
+def open_replay(database: DatabasePlace, file: Path, run_id: int | None) -> int:
     """Opens the console on a run (None: the whole log) as of then, at its beginning, by the file of the crawl; answers
     the exit status. Nothing is written. Raises StorageFailure before the screen is taken."""
     player = ReplayPlayer(MachineClock())

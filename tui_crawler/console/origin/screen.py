@@ -97,7 +97,11 @@ class OriginScreen(LaneScreen, RowsScreen):
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)
         self._panes = Grid(self._why, self._todo, self._lane, self._attempts, self._exits, id="origin-panes")
+        self._panes.update_classes(self._pane_classes(self.app.size), update=False)
         yield Vertical(FactsPane(self._head, id="why-here", classes="", still=True), self._panes, id="body")
+
+    def _pane_classes(self, size: Size) -> dict[str, bool]:
+        return {"-tall": size.height >= TALL and not self.has_class("-narrow"), "-small": size.width < SMALL}
 
     def _take_newest(self) -> None:
         keyset = self._list.keyset
@@ -117,8 +121,7 @@ class OriginScreen(LaneScreen, RowsScreen):
     def fit(self, size: Size) -> None:
         super().fit(size)
         narrow = self.has_class("-narrow")
-        self._panes.set_class(size.height >= TALL and not narrow, "-tall")
-        self._panes.set_class(size.width < SMALL, "-small")
+        self._panes.update_classes(self._pane_classes(size), animate=False)
         order = _NARROW_ORDER if narrow else _WIDE_ORDER
         if [pane.id for pane in self._panes.children] != [*order]:
             self._panes.sort_children(key=lambda pane: order.index(str(pane.id)))

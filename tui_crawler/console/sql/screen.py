@@ -199,13 +199,13 @@ class SqlScreen(ConsoleScreen):
         self._columns = CrawlTable(VIEW_COLUMNS, placeholder="", id="sql-columns", classes="pane")
         self._views.name_pane("Views")
         self._columns.name_pane("Columns")
+        self.add_class("-catalogue", update=False)
         result = Vertical(self._table, self._chart, self._info, id="sql-result")
         lower = Horizontal(result, Vertical(self._views, self._columns, id="sql-catalogue"), id="sql-lower")
         yield Vertical(self._editor, self._hint, lower, id="body")
 
     def on_mount(self) -> None:
         """Name the panes, read the catalogue, run the query that was passed."""
-        self.add_class("-catalogue")
         self._hint.show([Styled(_HINT, "muted")])
         self.app.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
         if self._question:
