@@ -54,6 +54,13 @@ async def leave(held: Stage) -> ExitSummary:
 # the session
 
 
+async def test_the_first_session_says_once_how_text_is_selected(tmp_path: Path) -> None:
+    for is_said in (True, False):
+        async with stage((120, 40), memory=SessionFile(tmp_path, "/data/a.db")) as held:
+            assert ("shift and drag" in held.text()) == is_said
+            await leave(held)
+
+
 async def test_columns_are_chosen_and_layouts_kept_by_name_for_all_databases(tmp_path: Path) -> None:
     async with stage((160, 40), memory=SessionFile(tmp_path, "/data/a.db")) as held:
         await held.press("sort.took", rounds=1)

@@ -114,7 +114,7 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
         case Cancelled(exit_status=status):
             return status
         case FromSeeds():
-            config, database = config_from_first_seeds(folder, step)
+            config, database = config_from_first_seeds(folder, step, impolite=arguments.allow_impolite)
             known_names.tell_warnings(config, printer)
             return _open(config, database, arguments)
         case FromConfiguration(path=path) | FromDatabase(path=path):

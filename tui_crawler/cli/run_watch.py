@@ -76,7 +76,10 @@ class PlainLines:
         self._printer, self._ledger, self._zone = printer, ledger, zone
 
     def on_event(self, event: Event) -> None:
+        had_query = self._ledger.refused_query
         self._ledger.take(event)
+        if self._ledger.refused_query and not had_query:
+            self._printer.note(query_words(self._ledger.refused_query))
         if complaint := complaint_of(event):
             self._printer.error(complaint)
         if self._printer.quiet or self._printer.closed:
@@ -84,6 +87,11 @@ class PlainLines:
         text = event_line(event)
         if text and not self._printer.line(f"{date_time(event.at, self._zone, offset=True)} {text}"):
             self.stop_run()
+
+
+def query_words(url: str) -> str:
+    """Return that URLs with a query are refused, and what allows them."""
+    return f"URLs with a query are refused, first {safe(url, 200)}: policies.url_query_parameters allows them"
 
 
 def event_line(event: Event) -> str:

@@ -486,6 +486,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         first, self._has_read = not self._has_read, True
         if first and self._operator.watches:
             self.tell("watches", f"read-only: {self._operator.watches}", "warning")
+        elif first and self.memory.file.is_first:
+            self.tell("selection", "hold shift and drag to select text")
         if first or self.poll_timer.stale or self.clock.mono_ms() - self._header_at >= HEADER_MS:
             self.show_header(screen)
 

@@ -74,6 +74,11 @@ class SessionFile:
         self._file = None if folder is None else folder / "sessions" / f"{digest}.json"
         self._layouts = None if folder is None else folder / "layouts.json"
 
+    @property
+    def is_first(self) -> bool:
+        """Return whether no session was kept yet, of any database."""
+        return self._file is not None and not self._file.parent.exists()
+
     def recall(self) -> ConsoleSession:
         """What was kept last; what cannot be read is left out."""
         return _session(_document(self._file) or {})

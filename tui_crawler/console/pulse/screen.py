@@ -83,7 +83,8 @@ class PulseScreen(SpanActions, ConsoleScreen):
             lines = wall_lines(live.origins, self._paces.latest or {})
             self._wall.fill(lines, present(self.console.clock))
             shown = "" if len(lines) == len(live.origins) else f"{count(len(lines))} of "
-            title(self._wall, f"Origins over the span · {shown}{count(len(live.origins))}")
+            more = f"{self.key_names('pulse.wall')}: {'the charts' if self._walled else 'these alone'}"
+            title(self._wall, f"Origins over the span · {shown}{count(len(live.origins))} · {more}")
 
     def show_live(self) -> None:
         """The states of the origins, once a second."""
