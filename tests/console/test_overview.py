@@ -39,7 +39,7 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
         text = held.text()
         assert order(held)[:3] == [API, "https://down.example.com", DOCS]
         for words in (
-            "⚠ failing   api.example.org",
+            "⚠ failing  api.example.org",
             "✗ 5 errors",
             "‖ paused",
             "✓ finished",
@@ -63,7 +63,7 @@ async def test_pause_is_about_the_selected_origin_only_and_is_shown_and_undone()
         assert held.journal.sent == [PauseOrigins((API,))]
         assert held.journal.who == [WHO]
         await held.settle()
-        held.sees("‖ paused    api.example.org", "✓ pause api.example.org  u undoes")
+        held.sees("‖ paused   api.example.org", "✓ pause api.example.org  u undoes")
         await held.decide("journal.undo")
         assert held.journal.sent[-1] == ResumeOrigins((API,))
         await held.decide("journal.redo")
@@ -495,7 +495,7 @@ async def test_origins_that_differ_by_the_scheme_alone_are_both_shown_with_it() 
         assert "127.0.0.1:9306" in held.text()
         assert secure not in held.text()
         await held.commit(origin(plain), rounds=4, move_ms=1_200)
-        held.sees("http 127.0.…:9306", "https 127.0…:9306")
+        held.sees("http 127.…:9306", "https 127…:9306")
     async with stage((200, 50), reports=reports) as held:
         assert secure in held.text()
         assert plain in held.text()

@@ -241,11 +241,6 @@ class OverviewScreen(LiveFilterScreen):
         self._order()
         super().thaw()
 
-    def fit(self, size: Size) -> None:
-        super().fit(size)
-        if self._list.fit(size.width):
-            self._order()
-
     def _order(self, *, anew: bool = False) -> None:
         self._list.order(anew=anew)
         origins, small = self.console.live_state.origins, self.has_class("-narrow") or self.has_class("-low")
@@ -311,8 +306,8 @@ class OverviewScreen(LiveFilterScreen):
         return Situation(Where.overview, origins=targets, failed=failed, failures=failures)
 
     @property
-    def narrowed(self) -> bool:
-        return self._list.wanted.narrows
+    def wider(self) -> str:
+        return "all origins" if self._list.wanted.narrows else ""
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         return tuple(ORDERS) if table is self._table else super().orders(table)
@@ -340,12 +335,6 @@ class OverviewScreen(LiveFilterScreen):
         else:
             self._list.go_to_match(self._sought, forward=forward)
 
-    def clear_filter(self) -> None:
-        if self._events.needle:
-            super().clear_filter()
-        else:
-            self.leave()
-
     def leave(self) -> None:
         """There is nothing below: what narrows the origins is taken off."""
         if self._list.wanted.narrows:
@@ -368,7 +357,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
-        self._list.fit(self.size.width)
+        self._list.fit()
         self._show_sort()
         self._order(anew=True)
         self.show_titles()

@@ -203,8 +203,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     @property
     def narrowed(self) -> bool:
-        """Whether the screen itself leaves something out, beside the filters of its tables."""
-        return False
+        """Whether the screen itself leaves something out, in addition to the filters of its tables."""
+        return bool(self.wider)
 
     @property
     def wider(self) -> str:
@@ -422,7 +422,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @handles("filter.clear")
     def clear_filter(self) -> None:
         """Shows all rows again."""
-        self.table_filter.leave()
+        if not self.table_filter.leave() and self.narrowed:
+            self.leave()
 
     @handles("filter.next", True)
     @handles("filter.previous", False)
