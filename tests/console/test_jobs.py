@@ -107,7 +107,7 @@ async def test_jobs_and_a_ledger_are_on_one_screen() -> None:
     async with stage((140, 44), keys="7") as held:
         text = held.text()
         for words in (
-            "Jobs · 5 · pages as they stand", "◐ draining",
+            "Jobs · 5 · pages as they are now", "◐ draining",
             "Refused links · 4 · in all runs", "⊘ scope", "https://elsewhere.example/x",
         ):  # fmt: skip
             assert words in text, words

@@ -253,7 +253,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         live_state, in_replay = self.live_state, self.live_state.player is not None
         return {
             Need.writer: lambda: f"this console is read-only{watches}" if live_state.readonly else "",
-            Need.queries: lambda: "" if self.queries is not None else "there is no database to be asked",
+            Need.queries: lambda: "" if self.queries is not None else "there is no database to query",
             Need.undo: lambda: self._asked_for.undo_stack.why_none if self._asked_for else NOTHING_TO_UNDO,
             Need.redo: lambda: "" if self._asked_for and self._asked_for.undo_stack.undone else "nothing to redo",
             Need.pausable: live_state.why_no_pause,
@@ -261,7 +261,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             Need.startable: lambda: self.host_takeover.hindrance,
             Need.live: self._no_end,
             Need.detachable: lambda: self.way_out.hindrance,
-            Need.replay: lambda: "" if in_replay else "this is the crawl as it is now; :replay shows it as of then",
+            Need.replay: lambda: "" if in_replay else "only in a replay (:replay)",
             Need.replays: lambda: self.replay.why_not_opened,
             Need.diagnosis: lambda: "" if live_state.diagnoses and self.diagnosis.current else "nothing needs you",
         }

@@ -52,7 +52,7 @@ def read_keymap(written: Mapping[str, str]) -> KeyMap:
     for former, keys in written.items():
         name = FORMER_IDS.get(former, former)
         if name not in places:
-            problems.append((name, f"there is no action {name}"))
+            problems.append((name, f"unknown action {name}"))
         elif (read := _read_keys(name, keys, problems)) is not None:
             own[name] = read
     held = _share_out(own, usual, places, problems)
@@ -77,7 +77,7 @@ def _read_keys(name: str, keys: str, problems: list[tuple[str, str]]) -> tuple[s
     good = []
     for key in canonical(keys):
         if key in _SAME_BYTES:
-            problems.append((name, f"a terminal cannot tell {key} from {_SAME_BYTES[key]}"))
+            problems.append((name, f"a terminal cannot distinguish {key} from {_SAME_BYTES[key]}"))
         elif not is_key(key):
             problems.append((name, f"there is no key {key}"))
         else:

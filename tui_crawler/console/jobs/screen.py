@@ -152,7 +152,7 @@ class JobsScreen(RowsScreen):
         self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
 
     def show_titles(self) -> None:
-        title(self._job_table, f"Jobs · {self._job_table.told(count(len(self._jobs)))} · pages as they stand")
+        title(self._job_table, f"Jobs · {self._job_table.told(count(len(self._jobs)))} · pages as they are now")
         words, hint = self._ledger.titles()
         title(self._ledger, *((f"{words} · {hint}",) if self.has_class("-narrow") else (words, hint)))
 
@@ -211,13 +211,13 @@ class JobsScreen(RowsScreen):
         self.console.read_soon()
 
     @handles("job.toggle_pause", toggle_jobs, "")
-    @handles("job.pause", pause_jobs, "pause job: it is paused already")
+    @handles("job.pause", pause_jobs, "pause job: it is already paused")
     @handles("job.resume", resume_jobs, "resume job: it is not paused")
     def _steer(self, now: Situation, make: Callable[[Sequence[JobView]], Intent | None], why: str) -> None:
         """Carries out what is possible; else says `why` not, or that the jobs are aborted."""
         intent = make(now.jobs)
         if intent is None and (not why or all(job.aborted for job in now.jobs)):
-            why = "an aborted job is taken up with: tui-crawler jobs unabort"
+            why = "to continue an aborted job: tui-crawler jobs unabort"
         if intent is None:
             self.console.tell("no", why, "muted")
         else:
