@@ -21,8 +21,6 @@ from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import FakeReports, Stage, stage
 from tests.console.test_injection import CASES, PoisonedReports
 from tui_crawler.console.action import Where
-from tui_crawler.console.dialogs import choose
-from tui_crawler.console.dialogs.choose import CopyScreen
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.table import row_actions as row_desk
@@ -59,7 +57,8 @@ async def test_each_key_copies_its_kind(tmp_path: Path) -> None:
     async with stage(memory=SessionFile(tmp_path / "state", "x")) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press("y")
-        assert "Copy:  u URL  c curl  j JSON  r row  esc leaves" in held.text()
+        await held.settle(4)
+        held.sees("copy…", "u URL", "c curl", "j JSON", "r row")
         await held.press("u")
         assert copied(held) == f"{API}/"
         file = tmp_path / "state" / "copied.txt"
@@ -104,33 +103,12 @@ async def test_a_page_is_asked_for_conditionally_and_a_link_is_its_other_end() -
         assert copied(held) == "https://from.example/"
 
 
-async def test_any_other_key_does_what_it_always_does() -> None:
-    async with stage() as held:
-        table = held.app.screen.query_one("#origins", CrawlTable)
-        at = table.cursor_index
-        await held.press("y", "down")
-        assert not isinstance(held.app.screen, CopyScreen)
-        assert table.cursor_index == at + 1
-        await held.press("y", "g", "y", "3", rounds=2)
-        assert held.app.screen.WHERE.value == "URLs"
-        assert not copied(held)
-
-
-async def test_it_goes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "SHOWN_S", 0.01)
-    async with stage() as held:
-        await held.press("y", rounds=0)
-        while isinstance(held.app.screen, CopyScreen):
-            await held.quiet()
-        await held.press("j")
-        assert not copied(held)
-
-
 async def test_marked_rows_are_copied_in_their_order() -> None:
     async with stage() as held:
         await held.press("2", "enter", rounds=2)
         await held.press("space", "space", "y")
-        assert all(words in held.text() for words in ("Copy 2 rows", "u URLs", "r rows"))
+        await held.settle(4)
+        assert "copy 2…" in held.text()
         await held.press("u")
         urls = copied(held).splitlines()
         assert len(urls) == 2
@@ -141,9 +119,9 @@ async def test_marked_rows_are_copied_in_their_order() -> None:
 async def test_a_row_that_is_no_page_has_no_url_to_copy() -> None:
     async with stage() as held:
         await held.press("2", rounds=2)
-        await held.press("y")
-        assert "Copy:  j JSON  r row" in held.text()
-        await held.press("u", "j")
+        await held.press("copy.url")
+        assert "there is no URL to copy" in held.text()
+        await held.press("copy.json")
         assert json.loads(copied(held))["key"]
 
 

@@ -44,10 +44,10 @@ async def test_enter_is_named_only_where_it_opens_something() -> None:
 async def test_a_url_offers_what_is_done_to_it_and_does_not_repeat_its_tabs() -> None:
     async with stage((80, 24)) as held:
         await held.press("2", "tab", "enter", rounds=2)
-        assert "r retry  y copy  o URL…" in footer(held)
+        assert "r retry  y copy…  o URL…" in footer(held)
         await held.pilot.resize_terminal(200, 60)
         await held.quiet()
-        assert "r retry  m make rule  y copy" in footer(held)
+        assert "r retry  m make rule  y copy…" in footer(held)
         for tab in ("attempts", "headers", "links", "body"):
             assert tab not in footer(held)
 

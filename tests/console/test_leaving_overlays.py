@@ -12,7 +12,7 @@ from tests.console.support import Stage, stage
 from tui_crawler import console
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.dialogs.add import AddScreen
-from tui_crawler.console.dialogs.choose import ChooseScreen, ColumnsScreen, ConfirmScreen, CopyScreen, PivotScreen
+from tui_crawler.console.dialogs.choose import ChooseScreen, ColumnsScreen, ConfirmScreen, PivotScreen
 from tui_crawler.console.dialogs.help import HelpScreen
 from tui_crawler.console.dialogs.jump import JumpScreen
 from tui_crawler.console.dialogs.pane_help import PaneHelpScreen
@@ -32,7 +32,6 @@ OPENED_BY = {
     "cmd.palette": PaletteScreen,
     "focus.jump": JumpScreen,
     "sort.pick": ChooseScreen,
-    "copy.pick": CopyScreen,
     "columns.choose": ColumnsScreen,
     "table.pivot": PivotScreen,
     "origin.add": AddScreen,

@@ -86,7 +86,7 @@ async def test_a_draft_is_not_lost_by_a_click_on_where_it_came_from() -> None:
         assert "Discard the draft?" in held.text()
 
 
-@pytest.mark.parametrize("action_id", ["help.keys", "help.pane", "cmd.palette", "focus.jump", "sort.pick", "copy.pick",
+@pytest.mark.parametrize("action_id", ["help.keys", "help.pane", "cmd.palette", "focus.jump", "sort.pick",
                                        "table.pivot", "origin.stop", "app.ask_quit", "url.inspect_why"])  # fmt: skip
 async def test_a_click_beside_a_dialog_leaves_it(action_id: str) -> None:
     async with stage() as held:

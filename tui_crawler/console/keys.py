@@ -41,7 +41,7 @@ ASKED_BY_KEY = frozenset(
 ASK_QUIT = "app.ask_quit"
 """The action whose key comes before whatever has the focus."""
 
-MENUS: Mapping[str, str] = {"o": "menu.selected", "g": "menu.go", "l": "menu.log", "t": "menu.table"}
+MENUS: Mapping[str, str] = {"o": "menu.selected", "g": "menu.go", "l": "menu.log", "t": "menu.table", "y": "copy.pick"}
 """The menus: the first key of their places in the table of actions, and the action that opens each."""
 
 _NAMES: Mapping[str, str] = {

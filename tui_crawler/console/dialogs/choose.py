@@ -19,7 +19,6 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present
 from tui_crawler.text.columns import Column, Relation
-from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -142,69 +141,6 @@ class ConfirmScreen(Dialog):
 
     def action_yes(self) -> None:
         self.dismiss(self._question.options[0][1])
-
-
-OPTIONS: tuple[tuple[str, str, str], ...] = (
-    ("u", "url", "URL"),
-    ("c", "curl", "curl"),
-    ("j", "json", "JSON"),
-    ("r", "row", "row"),
-)
-"""Key, id and word of what can be copied."""
-_MANY = {"URL": "URLs", "row": "rows"}
-"""What there are more of when several rows are marked."""
-SHOWN_S = 6.0
-"""So long the keys are waited for."""
-
-
-class _Option(Static):
-    def __init__(self, key: str, name: str, words: str, *, many: bool) -> None:
-        words = _MANY.get(words, words) if many else words
-        super().__init__(Content.assemble((key, "$accent bold"), f" {words}"), classes="copy-option")
-        self._what = name
-
-    def on_click(self, event: events.Click) -> None:
-        event.stop()
-        if isinstance(self.screen, CopyScreen):
-            self.screen.action_choose(self._what)
-
-
-class CopyScreen(Dialog):
-    """Gives the id of what is to be copied, or None."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, f"choose('{name}')", words, show=False) for key, name, words in OPTIONS),
-        Binding("escape,q", "cancel", "Cancel", show=False),
-    ]
-
-    def __init__(self, rows: int, *, has_url: bool) -> None:
-        """`rows` are marked (or 1: the one under the cursor); without a URL only JSON and text are offered."""
-        super().__init__()
-        self._rows = rows
-        self._options = tuple(one for one in OPTIONS if has_url or one[1] in {"json", "row"})
-
-    def compose(self) -> ComposeResult:
-        what = "Copy" if self._rows == 1 else f"Copy {plural(self._rows, 'row')}"
-        with Horizontal(id="copy-hint"):
-            yield Static(Content(f"{what}:"), classes="copy-option")
-            for option in self._options:
-                yield _Option(*option, many=self._rows > 1)
-            yield Static(Content.styled("esc leaves", "$role-muted"), classes="copy-option")
-
-    def on_mount(self) -> None:
-        self.set_timer(SHOWN_S, self.action_cancel)
-
-    def on_key(self, event: events.Key) -> None:
-        """Any other key leaves, and does what it always does."""
-        if event.key not in self._bindings.key_to_bindings:
-            event.stop()
-            event.prevent_default()
-            self.dismiss(None)
-            self.app.post_message(events.Key(event.key, event.character))
-
-    def action_choose(self, name: str) -> None:
-        if name in {one[1] for one in self._options}:
-            self.dismiss(name)
 
 
 _LEAST, _AROUND = 9, 3

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.action import Action, Situation
     from tui_crawler.console.panes.line import Line
 
-_COPIES = frozenset({"copy.pick"})
-"""Actions on the marked rows of the table that has the focus."""
 _KEPT = {"menu.selected": 0, "menu.go": 72, "help.keys": 0, "app.quit": 0}
 """Actions that are named before all others in a line of at least so many cells."""
 _SELECTED = {
@@ -95,15 +93,14 @@ def label_of(action: Action, now: Situation) -> str:
     """What the footer says of an action: what it does to what is selected, and to how many of the marked rows."""
     label, number = action.label, 0
     if action.id in MENUS.values():
-        return f"{_SELECTED.get(now.where, 'URL') if action.id == MENUS['o'] else label}{ELLIPSIS}"
+        number = now.frame.marked_here() if action.id == MENUS["y"] else 0
+        label = _SELECTED.get(now.where, "URL") if action.id == MENUS["o"] else label
+        return f"{label} {count(number)}{ELLIPSIS}" if number else f"{label}{ELLIPSIS}"
     if action.id == "origin.toggle_pause":
         going = unfinished(now.origins)
         running = [view for view in going if not view.paused]
         label = label if running else "resume"
         number = len(running or going)
-    elif action.id in _COPIES:
-        number = now.frame.marked_here()
-        return f"{label} {count(number)}" if number else label
     elif Need.origin in action.needs:
         number = len(now.origins)
         if Need.unfinished in action.needs:

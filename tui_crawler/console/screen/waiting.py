@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _ROWS = frozenset({Need.url, Need.origin, Need.job, Need.worker, Need.failed})
-_ABOUT_ROWS = frozenset({"nav.open", "copy.pick", "view.export", "table.pivot"})
+_ABOUT_ROWS = frozenset({"nav.open", "copy.url", "copy.curl", "copy.json", "copy.row", "view.export", "table.pivot"})
 _TOLD_AFTER = 2
 """So many ticks (of half a second) an action waits before that is told."""
 
@@ -130,7 +130,7 @@ class RowsScreen(WaitingScreen):
     OPENS = frozenset(
         {
             "rule.from_selection", "job.nice", "job.depth", "job.concurrency", "origin.stop", "origin.exclude",
-            "origin.retry_failed", "group.retry", "copy.pick", "view.export", "table.pivot", "worker.drain",
+            "origin.retry_failed", "group.retry", "view.export", "table.pivot", "worker.drain",
             "worker.stop", "worker.tags", "origin.move",
         }
     )  # fmt: skip

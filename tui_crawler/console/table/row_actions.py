@@ -1,4 +1,4 @@
-"""Rows that leave the screen: copied (`y`: to the terminal's clipboard by OSC 52, and to a file) or exported (`o`).
+"""Rows that leave the screen: copied (to the terminal's clipboard by OSC 52, and to a file) or exported.
 
 Whether a terminal takes OSC 52 cannot be known, so the file is written as well and its path is told.
 """
@@ -94,24 +94,11 @@ class RowActions(Handles):
 
     @handles("copy.pick")
     def choose_copy(self, argument: str) -> None:
-        """Copies the marked rows, or the one under the cursor, as what is named, or asks as what."""
-        from tui_crawler.console.dialogs.choose import CopyScreen  # noqa: PLC0415  not before the first paint
-
-        if (found := self._rows_of("copy", "there is no row to copy")) is None:
-            return
-        screen, table = found
-        marked = tuple(key for key in table.row_order if key in table.marked)[:MOST_ROWS]
-        keys = marked or table.chosen
-        urls = [_url_of(screen, table, key) for key in keys]
-
-        def chosen(what: object) -> None:
-            if isinstance(what, str):
-                self._copy(screen, table, keys, what)
-
+        """Copy as what is named, or show the menu of what there is."""
         if argument in COPIES:
-            chosen(argument)
+            self.copy(argument)
         else:
-            self._screens.push_screen(CopyScreen(len(keys), has_url=all(urls)), chosen)
+            self._screens.begin_menu("y")
 
     def _rows_of(self, kind: str, nothing: str) -> tuple[ConsoleScreen, CrawlTable] | None:
         """The screen on top and its table; None, and said so, where it has no row."""
@@ -122,8 +109,17 @@ class RowActions(Handles):
         self._screens.tell(kind, nothing, "muted")
         return None
 
-    def _copy(self, screen: ConsoleScreen, table: CrawlTable, keys: tuple[Hashable, ...], what: str) -> None:
-        lines = [line for key in keys if (line := self._line(screen, table, key, what))]
+    @handles("copy.url", "url")
+    @handles("copy.curl", "curl")
+    @handles("copy.json", "json")
+    @handles("copy.row", "row")
+    def copy(self, what: str) -> None:
+        """Copy the marked rows, or the one under the cursor."""
+        if (found := self._rows_of("copy", "there is no row to copy")) is None:
+            return
+        screen, table = found
+        marked = tuple(key for key in table.row_order if key in table.marked)[:MOST_ROWS]
+        lines = [line for key in marked or table.chosen if (line := self._line(screen, table, key, what))]
         if not lines:
             self._screens.tell("copy", f"there is no {COPIES[what]} to copy", "muted")
             return
