@@ -154,7 +154,7 @@ class Wiring(ModuleType):
         self.welcomed.append(folder)
         return self.first_step
 
-    def config_from_first_seeds(self, folder: Path, step: FromSeeds) -> tuple[Any, Path]:
+    def config_from_first_seeds(self, folder: Path, step: FromSeeds, *, impolite: bool) -> tuple[Any, Path]:
         return config_from_seeds(step.urls, folder / "first.db"), folder / "first.db"
 
     def demo_console(self, database: Path | None, port: int | None) -> int:

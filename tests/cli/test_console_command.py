@@ -118,7 +118,7 @@ class TestOnATerminal:
         assert configured[1:] == (here / "other.db", False)
         assert (seeds[0].seeds, seeds[1]) == (("https://example.org/",), here / "first.db")
         assert demo == ("demo", None, None)
-        assert "nobody can tell whose crawler this is" in capsys.readouterr().err
+        assert "requests are sent as tui-crawler-unconfigured-ua" in capsys.readouterr().err
 
     @pytest.mark.parametrize("words", [["--readonly"], ["--db", "new.db"]])
     def test_a_named_database_and_a_console_that_only_watches_need_one(

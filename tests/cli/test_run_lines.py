@@ -30,7 +30,7 @@ def event(name: str, code: str = "", **extra: object) -> Event:
         (event("origin_started", todo=3), ""),
         (
             event("origin_started", todo=3, paused=True),
-            f"paused {A}, as it was left; tui-crawler resume takes it up again",
+            f"paused {A}; tui-crawler resume continues it",
         ),
         (event("todo_filled", todo=12, refused=2), f"filled {A}: 12 on the todo list, 2 refused"),
         (event("todo_filled", todo=0, refused=0), ""),
@@ -122,3 +122,12 @@ def test_a_listener_nobody_runs_stops_nothing():
     listener = JsonLines(Printer(Broken(), io.StringIO()))
     listener.on_event(event("origin_paused"))
     listener.on_event(event("origin_paused"))
+
+
+def test_refused_queries_are_named_once_with_what_allows_them() -> None:
+    err, ledger = io.StringIO(), RunTotals()
+    listener = PlainLines(Printer(io.StringIO(), err), ledger, UTC)
+    for number in range(3):
+        listener.on_event(Event(1, "attempt_finished", A, f"{A}/?page={number}", "blocked_url_by_local_policy"))
+    assert err.getvalue().count("policies.url_query_parameters allows them") == 1
+    assert "?page=0" in err.getvalue()

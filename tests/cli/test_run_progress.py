@@ -231,3 +231,10 @@ def test_a_terminal_that_is_gone_stops_the_run_once():
 
 def test_a_stream_without_a_terminal_has_a_size_all_the_same():
     assert terminal_size().columns >= 1
+
+
+def test_refused_queries_are_named_with_what_allows_them() -> None:
+    refused = Event(1_000, "attempt_finished", A, f"{A}/list?page=2", "blocked_url_by_local_policy")
+    assert not any("?page=2" in line for line in texts(crawl(1)))
+    (line,) = (line for line in texts(ledger_of(refused)) if "?page=2" in line)
+    assert "policies.url_query_parameters allows them" in line

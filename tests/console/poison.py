@@ -28,7 +28,7 @@ from tests.console.sample_log import (
 from tests.console.sample_rules import ADDED, FakeImpact, FakeRules, versions
 from tests.console.sample_trace import SampleExplainer
 from tests.console.support import FakeReports, Stage
-from tui_crawler.console.welcome.first_step import FirstStep, FolderFound, FoundFile
+from tui_crawler.console.welcome.first_step import FirstStep, FolderFound, FoundFile, StepProblem
 from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.history.explanation import Explanation
 from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
@@ -289,11 +289,11 @@ class HostileFolder:
         files = (FoundFile(f"{bad}.yaml", f"1 seed → {bad}"), FoundFile(f"b{bad}", bad, usable=False))
         return FolderFound(files, files, 3)
 
-    def check(self, step: FirstStep) -> tuple[str, ...]:
+    def check(self, step: FirstStep) -> tuple[StepProblem, ...]:
         self.checked.append(step)
         if "raise" in repr(step):
             raise OSError(5, f"Input/output error {self.payload}", f"/x/{self.payload}")
-        return (f"{step}: {self.payload}", self.payload)
+        return (StepProblem(f"{step}: {self.payload}"), StepProblem(self.payload, "delay"))
 
 
 def seen(text: str) -> list[str]:

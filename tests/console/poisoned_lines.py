@@ -43,8 +43,6 @@ from tui_crawler.console.url import rows as stored_body
 from tui_crawler.console.url import rows as url_detail
 from tui_crawler.console.url import why_lines as why
 from tui_crawler.console.urls import rows as url_rows
-from tui_crawler.console.welcome import app as first_step
-from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
 from tui_crawler.console.workers import rows as worker_rows
 from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.history.trap import TrapSuspicion
@@ -162,13 +160,11 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
 
 
 def lines_of_tools(payload: str) -> Iterator[Line]:
-    """What SQL answers, a pivot counts, commands are written as, and what the welcome finds and a check refuses."""
+    """What SQL answers, a pivot counts, and commands are written as."""
     answer = hostile_answer(payload)
     for row in sql_rows.answer_rows(answer):
         yield from sql_rows.answer_lines(answer, row.number, UTC)
     yield pivot.pivot_words(pivot.pivot_of([payload], payload))
-    files = (FoundFile(payload, payload), FoundFile(payload, payload, usable=False))
-    yield from (about for about, _ in first_step.ways(FolderFound(files, files, 2)).values())
     commands = (PauseOrigins((payload, f"https://{payload}")), RetryPages((payload,)))
     yield same_as(commands)
     for command in commands:

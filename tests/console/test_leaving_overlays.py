@@ -43,8 +43,6 @@ OPENED_BY = {
 OTHERS = {
     "TypeCountScreen",
     "SearchDialog",
-    "StepDialog",
-    "FileScreen",
     "FirstSeedsScreen",
     "QuitScreen",
     "ExportingScreen",

@@ -25,6 +25,7 @@ from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.keys import character_of
 from tui_crawler.console.reading.poll_loop import ReadFailed
 from tui_crawler.console.welcome.app import WelcomeApp
+from tui_crawler.console.welcome.first_step import StepProblem
 
 pytestmark = pytest.mark.usefixtures("painted_at_once")
 
@@ -61,7 +62,7 @@ OPENERS = (
     *(("failures", keys) for keys in ("t h", "enter", "R")),
 )
 """Every view and every dialog: where, and the keys that open it."""
-WELCOME_KEYS = ("a", "l", "o", "D", "t", "enter")
+WELCOME_KEYS = ("a", "down", "up", "q", "enter")
 WELCOME_WAYS = ("end", "exit", "leave", "back")
 TURNS = (0, 0, 1, 1, 2, 3, 4, 5, 6, 8, 11, 15, 25, 40)
 WAYS = ("exit", "leave", "again", "end", "signal", "pop", "home")
@@ -208,13 +209,13 @@ def drawn_at_the_welcome(number: int) -> list[tuple[str, int, str, int]]:
 async def test_so_is_the_welcome(key: str, turns: int, way: str, seed: int) -> None:
     failures: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context))
-    folder = FakeFolder(problems=("no such thing",) if seed % 2 else ())
+    folder = FakeFolder(problems=(StepProblem("no such thing"),) if seed % 2 else ())
     app = WelcomeApp(folder)
     async with app.run_test(size=(100, 30)) as pilot:
         if seed % 3:
             await pilot.pause()
         app.post_message(events.Key(key, key if len(key) == 1 else character_of(key)))
-        if key == "l":
+        if key == "down":
             folder.gate.clear()
             app.post_message(events.Key("enter", "\r"))
         await turn(turns)

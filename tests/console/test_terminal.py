@@ -130,11 +130,9 @@ def test_no_payload_byte_reaches_the_terminal_on_any_screen_nor_after_it() -> No
 
 def test_no_payload_byte_reaches_the_terminal_in_the_welcome() -> None:
     with console("welcome") as terminal:
-        terminal.read_until("configurations here")
+        terminal.read_until("in this folder:")
         began = len(terminal.raw)
-        loads = (("l", "Path:"), ("\r", "✗"), (ESCAPE, "-Path:"))
-        opens = (("o", "Path:"), (ESCAPE, "-Path:"))
-        go(terminal, (*loads, *opens, ("a", "Who crawls?"), (ESCAPE, "-Who crawls?")))
+        go(terminal, (("jj\r", "FromConfiguration"), ("a", "no limit"), (ESCAPE, "-no limit")))
         assert_unheard(bytes(terminal.raw[began:]))
         terminal.press("q")
         assert terminal.read_to_end() == 0

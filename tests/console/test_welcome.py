@@ -20,7 +20,7 @@ from tests.support.patience import PATIENT_S
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.console.welcome.actions import WELCOME
-from tui_crawler.console.welcome.app import FileScreen, FirstSeedsScreen, WelcomeApp
+from tui_crawler.console.welcome.app import FileRow, FirstSeedsScreen, WelcomeApp
 from tui_crawler.console.welcome.first_step import (
     Cancelled,
     FirstStep,
@@ -30,7 +30,9 @@ from tui_crawler.console.welcome.first_step import (
     FromDatabase,
     FromDemo,
     FromSeeds,
+    StepProblem,
 )
+from tui_crawler.domain.records.seed_option import SEED_OPTIONS
 from tui_crawler.storage.db.database import open_writable
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.wiring.welcome import Folder
@@ -46,7 +48,7 @@ class FakeFolder:
 
     folder = "~/crawls"
 
-    def __init__(self, found: FolderFound = FOUND, problems: tuple[str, ...] = ()) -> None:
+    def __init__(self, found: FolderFound = FOUND, problems: tuple[StepProblem, ...] = ()) -> None:
         self.found = found
         self.problems = problems
         self.checked: list[FirstStep] = []
@@ -59,7 +61,7 @@ class FakeFolder:
             raise self.failure
         return self.found
 
-    def check(self, step: FirstStep) -> tuple[str, ...]:
+    def check(self, step: FirstStep) -> tuple[StepProblem, ...]:
         self.checked.append(step)
         self.gate.wait(PATIENT_S)
         if self.failure is not None:
@@ -100,58 +102,59 @@ async def welcome(folder: Any = None, size: tuple[int, int] = (100, 30)) -> Asyn
         yield held
 
 
-async def test_it_offers_every_way_and_says_what_was_found() -> None:
+async def test_it_offers_every_way_and_the_files_that_were_found() -> None:
     async with welcome() as held:
         text = held.text()
-        for words in ("Add seeds", "Load a configuration", "2 configurations here: a.yaml, b.yaml", "Demo", "~/crawls"):
+        for words in ("Add seeds", "Demo", "a.yaml", "1 seed → a.db", "✗ 2 problems", "one.db", "run 7", "~/crawls"):
             assert words in text
-        assert "2 databases here: one.db, two.db" in text
     async with welcome(FakeFolder(FolderFound())) as held:
-        assert "type where it is" in held.text()
-        assert "There is no database" in held.text()
-        await held.press("o")
-        assert held.app.screen is held.app.screen_stack[0]
+        assert "No configuration (*.yaml) and no database (*.db)" in held.text()
 
 
-@pytest.mark.parametrize("size", [(40, 10), (60, 20), (80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 60)])
 async def test_every_way_is_in_view_at_every_size(size: tuple[int, int]) -> None:
     async with welcome(size=size) as held:
         lines = held.text().splitlines()
-        for action in WELCOME:
-            assert any(action.label in line for line in lines), (action.label, held.text())
+        for words in ("Add seeds", "Demo", "a.yaml", "b.yaml", "one.db", "two.db", "Quit"):
+            assert any(words in line for line in lines), (words, held.text())
         assert ("▶ ── ○" in held.text()) == (size[0] > 80)
+
+
+async def test_where_there_is_no_room_it_scrolls_to_every_way() -> None:
+    found = FolderFound(tuple(FoundFile(f"{number}.yaml", "1 seed") for number in range(20)))
+    async with welcome(FakeFolder(found), size=(40, 10)) as held:
+        await held.press("up")
+        assert "Quit" in held.text()
+        await held.press("up", "enter")
+    assert held.app.return_value == FromConfiguration("19.yaml")
 
 
 async def test_sizes_may_change_at_any_time() -> None:
     async with welcome() as held:
-        for keys in ((), ("a",), ("escape", "l"), ("escape", "o")):
+        for keys in ((), ("a",)):
             await held.press(*keys)
             for size in ((1, 1), (250, 70), (39, 9), (40, 10), (100, 30)):
                 await held.pilot.resize_terminal(*size)
-        assert "one.db" in held.text()
         await held.press("escape")
+        assert "one.db" in held.text()
         await held.pilot.resize_terminal(39, 9)
+        await held.worked()
         assert held.text().strip() == "too small: 40×10 needed"
 
 
-async def test_keys_arrows_and_the_mouse_lead_to_the_same() -> None:
+async def test_the_cursor_and_the_mouse_lead_to_the_same() -> None:
     async with welcome() as held:
-        await held.press("D")
+        await held.press("j", "enter")
         assert held.app.return_value == FromDemo()
     async with welcome() as held:
-        await held.press("j", "down", "enter")
-        assert held.app.return_value == FromDemo()
-    async with welcome() as held:
-        await held.pilot.click("#welcome-demo")
-        assert held.app.return_value == FromDemo()
+        await held.pilot.click("FileRow")
+        await held.worked()
+        assert held.app.return_value == FromConfiguration("a.yaml")
     async with welcome() as held:
         await held.press("up", "enter")
         assert held.app.return_value == Cancelled(0)
     async with welcome() as held:
-        await held.press("l", "enter")
-        assert held.app.return_value == FromConfiguration("a.yaml")
-    async with welcome() as held:
-        await held.press("o", "enter")
+        await held.press("up", "up", "up", "enter")
         assert held.app.return_value == FromDatabase("one.db")
 
 
@@ -162,18 +165,29 @@ async def test_it_is_left_without_having_begun(key: str) -> None:
         assert held.app.return_value == Cancelled(0)
 
 
-async def test_seeds_are_pasted_once_and_begin_with_who_crawls() -> None:
+async def test_seeds_are_pasted_once_and_begin_with_what_is_typed() -> None:
     folder = FakeFolder()
     async with welcome(folder) as held:
         await held.press("a")
         await held.paste("example.org\nhttps://b.example/\x1b[2J\nhttps://a.example/")
         assert held.app.screen.query_one(TextArea).text == "example.org\nhttps://b.example/[2J\nhttps://a.example/"
         assert "3 seeds of 3 origins" in held.text()
-        await held.press("tab", *"me", "enter")
+        await held.press("tab", *"me", "tab", *"2s", "tab", "3", "tab", *"50", "tab", "space", "enter")
+    given = {"user_agent": "me", "delay": "2s", "depth": "3", "max_pages": "50", "allow_queries": True}
     assert held.app.return_value == FromSeeds(
-        ("https://example.org/", "https://b.example/[2J", "https://a.example/"), "me"
+        ("https://example.org/", "https://b.example/[2J", "https://a.example/"), given
     )
     assert folder.checked == [held.app.return_value]
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+async def test_every_field_is_in_view_with_its_default(size: tuple[int, int]) -> None:
+    async with welcome(size=size) as held:
+        await held.press("a")
+        lines = held.text().splitlines()
+        for one in SEED_OPTIONS:
+            (line,) = (line for line in lines if f" {one.label} " in line)
+            assert one.default in line or "[ ]" in line
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
@@ -183,64 +197,79 @@ async def test_who_crawls_is_seen_to_be_empty_and_what_that_means(size: tuple[in
         await held.paste("example.org")
         await held.press("tab")
         assert "e.g. my-project-crawler (for https://" in held.text()
-        assert "⚠ empty: it goes out as tui-crawler-unconfigured-ua" in held.text()
+        assert "⚠ empty: it goes out as tui-crawler-u" in held.text()
         await held.press(*"me")
         assert "⚠ empty" not in held.text()
         await held.press("backspace", "backspace")
         assert "⚠ empty" in held.text()
         await held.press("enter")
-    assert held.app.return_value == FromSeeds(("https://example.org/",), ""), "it warns, and lets one go on"
+    assert held.app.return_value == FromSeeds(("https://example.org/",)), "it warns, and begins"
 
 
-async def test_what_is_wrong_is_shown_and_nothing_typed_is_lost() -> None:
-    folder = FakeFolder(problems=("user_agent: not \x1b[2Jthat",))
+async def test_what_is_wrong_is_shown_below_its_field_and_nothing_typed_is_lost() -> None:
+    folder = FakeFolder(problems=(StepProblem("not \x1b[2Jthat", "depth"), StepProblem("no room")))
     async with welcome(folder) as held:
         await held.press("a", "ctrl+s")
         assert folder.checked == []  # there is no seed yet
         await held.paste("example.org")
-        await held.press("tab", "m", "ctrl+s")
-        assert "✗ user_agent: not \\x1b[2Jthat" in held.text()
+        await held.press("tab", "m", "tab", "tab", "x", "enter")
+        lines = held.text().splitlines()
+        below = next(number for number, line in enumerate(lines) if " Depth " in line) + 1
+        assert "✗ not \\x1b[2Jthat" in lines[below]
+        assert "✗ no room" in held.text()
         await held.press("escape")
         assert held.app.is_running
         await held.press("a")
         assert held.app.screen.query_one(TextArea).text == "example.org"
-        assert held.app.screen.query_one("#who", Input).value == "m"
+        assert held.app.screen.query_one("#user_agent", Input).value == "m"
         await held.press("ctrl+c", "a")
         assert isinstance(held.app.screen, FirstSeedsScreen)
         folder.problems = ()
         await held.press("ctrl+s")
-        assert held.app.return_value == FromSeeds(("https://example.org/",), "m")
+        assert held.app.return_value == FromSeeds(("https://example.org/",), {"user_agent": "m", "depth": "x"})
 
 
-async def test_a_configuration_with_problems_shows_their_places_and_another_path_can_be_typed() -> None:
-    folder = FakeFolder(problems=("b.yaml:3:1: crawll: unknown key; did you mean crawl?", "b.yaml:9:2: delay: no"))
+async def test_a_configuration_with_problems_shows_their_places() -> None:
+    problems = ("b.yaml:3:1: crawll: unknown key; did you mean crawl?", "b.yaml:9:2: delay: no")
+    folder = FakeFolder(problems=tuple(map(StepProblem, problems)))
     async with welcome(folder) as held:
-        await held.press("l", "down", "enter")
-        assert "b.yaml:3:1: crawll: unknown key" in held.text()
-        assert "b.yaml:9:2" in held.text()
-        await held.press("tab", "end", "x")
-        assert "unknown key" not in held.text()
-        assert held.app.screen.query_one(Input).value == "b.yamlx"
+        await held.press("down", "down", "down", "enter")
+        assert folder.checked == [FromConfiguration("b.yaml")]
+        for problem in problems:
+            assert problem in held.text()
         folder.problems = ()
         await held.press("enter")
-        assert held.app.return_value == FromConfiguration("b.yamlx")
+        assert held.app.return_value == FromConfiguration("b.yaml")
 
 
 async def test_a_check_that_fails_is_words_and_one_that_hangs_can_be_left() -> None:
     folder = FakeFolder()
     async with welcome(folder) as held:
         folder.failure = OSError("the disk is gone")
-        await held.press("o", "enter")
+        await held.press("down", "down", "enter")
         assert "OSError: the disk is gone" in held.text()
         folder.failure = None
         folder.gate.clear()
         await held.pilot.press("enter")
-        await held.pilot.press("escape")
         await held.pilot.pause()
-        assert not isinstance(held.app.screen, FileScreen)
-        folder.gate.set()
         await held.pilot.press("q")
         assert held.app.return_value == Cancelled(0)
+        folder.gate.set()
+
+
+async def test_a_check_of_a_form_that_was_left_begins_nothing() -> None:
+    folder = FakeFolder()
+    async with welcome(folder) as held:
+        await held.press("a")
+        await held.paste("example.org")
+        folder.gate.clear()
+        await held.pilot.press("ctrl+s")
+        await held.pilot.press("escape")
+        await held.pilot.pause()
+        folder.gate.set()
+        await held.worked()
+        assert held.app.is_running
+        assert held.app.return_value is None
 
 
 async def test_a_folder_that_cannot_be_looked_into_can_be_left() -> None:
@@ -248,32 +277,27 @@ async def test_a_folder_that_cannot_be_looked_into_can_be_left() -> None:
     folder.failure = PermissionError("no")
     async with welcome(folder) as held:
         assert "Add seeds" in held.text()
-        await held.press("l")
         assert "PermissionError: no" in held.text()
+        await held.press("q")
+        assert held.app.return_value == Cancelled(0)
 
 
 async def test_names_of_files_are_hostile() -> None:
     found = FolderFound(
         tuple(FoundFile(f"{case}.yaml", case) for case in CASES), tuple(FoundFile(f"{case}.db", case) for case in CASES)
     )
-    folder = FakeFolder(found, tuple(CASES))
+    folder = FakeFolder(found, tuple(map(StepProblem, CASES)))
     folder.folder = CASES[0]
-    async with welcome(folder) as held:
-        for keys in ((), ("l",), ("end", "enter"), ("escape", "o", "end", "enter")):
-            await held.press(*keys)
+    async with welcome(folder, size=(100, 50)) as held:
+        for row in held.app.screen.query(FileRow):
+            row.focus()
+            await held.press("enter")
             assert all(char.isprintable() or char == "\n" for char in held.text())
-
-
-async def test_the_theme_changes() -> None:
-    async with welcome() as held:
-        before = held.app.theme
-        await held.press("t")
-        assert held.app.theme != before
 
 
 def test_the_page_of_keys_names_its_actions() -> None:
     for action in WELCOME:
-        assert f"| {action.id} | {action.help} | Welcome |" in keys_markdown()
+        assert action.id in keys_markdown()
 
 
 class TestAFolder:
@@ -295,7 +319,7 @@ class TestAFolder:
         assert found.configurations[1] == FoundFile("good.yaml", "2 seeds → good.db")
         assert (found.configurations[0].name, found.configurations[0].usable) == ("bad.yml", False)
         assert found.databases == (
-            FoundFile("empty.db", "nothing was crawled yet"),
+            FoundFile("empty.db", "not crawled yet"),
             FoundFile("other.db", "cannot be opened; enter says why", usable=False),
         )
         assert {path: path.read_bytes() for path in before} == before
@@ -308,19 +332,25 @@ class TestAFolder:
         assert folder.check(FromDemo()) == ()
         assert folder.check(FromConfiguration("good.yaml")) == ()
         (problem,) = folder.check(FromConfiguration("bad.yaml"))
-        assert problem == "bad.yaml:2:1: crawll: unknown key; did you mean crawl?"
-        assert "no.yaml" in folder.check(FromConfiguration("no.yaml"))[0]
+        assert problem == StepProblem("bad.yaml:2:1: crawll: unknown key; did you mean crawl?")
+        assert "no.yaml" in folder.check(FromConfiguration("no.yaml"))[0].words
         assert folder.check(FromConfiguration("~nobody-of-that-name/x.yaml"))
-        assert "no such file" in folder.check(FromDatabase("no.db"))[0]
-        assert "folder" in folder.check(FromDatabase("."))[0]
-        assert "else.db" in folder.check(FromDatabase("else.db"))[0]
-        assert "user_agent" in folder.check(FromSeeds(("https://a.example/",), "ü"))[0]
-        assert folder.check(FromSeeds(("https://a.example/",), "me")) == ()
+        assert "no such file" in folder.check(FromDatabase("no.db"))[0].words
+        assert "folder" in folder.check(FromDatabase("."))[0].words
+        assert "else.db" in folder.check(FromDatabase("else.db"))[0].words
+        given = {"user_agent": "ü", "delay": "x", "depth": "-1", "max_pages": "0"}
+        assert {one.option for one in folder.check(FromSeeds(("https://a.example/",), given))} == given.keys()
+        (floor,) = folder.check(FromSeeds(("https://a.example/",), {"delay": "500ms"}))
+        assert (floor.option, "delay.floor makes it 1s" in floor.words) == ("delay", True)
+        assert Folder(here, impolite=True).check(FromSeeds(("https://a.example/",), {"delay": "500ms"})) == ()
+        assert folder.check(FromSeeds(("https://a.example/",), {"user_agent": "me"})) == ()
         assert not (here / "a.example.db").exists()
 
     def test_seeds_get_a_database_that_nobody_has(self, here: Path) -> None:
         folder = Folder(here)
-        config, database = folder.config_for(FromSeeds(("https://a.example/x",), "me (for https://a.example/)"))
+        config, database = folder.config_for(
+            FromSeeds(("https://a.example/x",), {"user_agent": "me (for https://a.example/)"})
+        )
         assert database == here / "a.example.db"
         assert config.user_agent == "me (for https://a.example/)"
         assert read_config(config.text, "kept").user_agent == config.user_agent

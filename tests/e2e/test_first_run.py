@@ -51,7 +51,7 @@ def test_seeds_are_pasted_and_the_crawl_of_them_can_be_carried_on(folder, tmp_pa
             terminal.read_until("Begin with seeds")
             terminal.press(PASTE.format("\r".join(seeds[:2])))
             terminal.read_until("2 seeds of 2 origins")
-            terminal.press("\ttest-crawler (for https://example.org/why)\r")
+            terminal.press("\ttest-crawler (for https://example.org/why)\t\t3\r")
             terminal.read_until("running")
             terminal.read_while(lambda: not log.exists() or len(read_access_log(log)) < 4)
             terminal.press("q")
@@ -60,6 +60,7 @@ def test_seeds_are_pasted_and_the_crawl_of_them_can_be_carried_on(folder, tmp_pa
             assert "Run 1 of 127.0.0.1: interrupted" in summary(terminal)
         database = folder / "127.0.0.1.db"
         assert value(database, "SELECT user_agent FROM v_run") == "test-crawler (for https://example.org/why)"
+        assert '"crawl.max_depth": 3' in value(database, "SELECT config_text FROM run")
         asked = len(read_access_log(log))
         with console_in(folder) as terminal:  # the only database here is opened, and goes on
             terminal.read_until("running")
@@ -75,9 +76,8 @@ def test_a_configuration_is_put_right_while_the_welcome_waits(folder, tmp_path):
         text = endless_config(seeds, folder / "mine.db")
         config.write_text(f"crawll: 3\n{text}", encoding="utf-8")
         terminal.read_until(WELCOME)
-        terminal.press("l")
-        terminal.read_until("Path:")
-        terminal.press("mine.yaml\r")
+        terminal.read_until("in this folder:")
+        terminal.press("jj\r")
         terminal.read_until("mine.yaml:1:1: crawll: unknown key")
         config.write_text(text, encoding="utf-8")
         terminal.press("\r")
@@ -92,12 +92,12 @@ def test_a_configuration_is_put_right_while_the_welcome_waits(folder, tmp_path):
 def test_the_demo_begins_from_the_welcome(folder):
     with console_in(folder) as terminal:
         terminal.read_until(WELCOME)
-        terminal.press("D")
+        terminal.press("j\r")
         terminal.read_until("◷ waiting")
         terminal.press("q")
         terminal.read_to_good_end()
         assert_given_back(terminal)
-        assert "go on with: tui-crawler demo --db" in summary(terminal)
+        assert "continue it: tui-crawler demo --db" in summary(terminal)
     assert list(folder.iterdir()) == []
 
 
@@ -105,11 +105,9 @@ def test_one_of_several_crawls_is_opened_with_the_mouse(folder):
     for name in ("one.db", "two.db"):
         open_writable(folder / name, OpenSettings()).close()
     with console_in(folder) as terminal:
-        terminal.read_until("2 databases here: one.db, two.db")
-        row = next(y for y, line in enumerate(terminal.screen.display, 1) if "Open a crawl" in line)
+        terminal.read_until("two.db")
+        row = next(y for y, line in enumerate(terminal.screen.display, 1) if "two.db" in line)
         terminal.press(f"\x1b[<0;40;{row}M\x1b[<0;40;{row}m")
-        terminal.read_until("Path:")
-        terminal.press("\r")
         terminal.read_until("No origins yet.")
         terminal.press("q")
         terminal.read_to_good_end()

@@ -92,7 +92,7 @@ def start(printer: Printer, instead: str) -> None:
 
 
 def _start_for(file: str | None, printer: Printer) -> None:
-    start(printer, f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
+    start(printer, f"tui-crawler run {file or 'CONFIG'} crawls without it; tui-crawler status shows its progress")
 
 
 def _open(config: Config | None, database: DatabasePlace, arguments: argparse.Namespace, readonly: bool = False) -> int:
@@ -114,7 +114,7 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
         case Cancelled(exit_status=status):
             return status
         case FromSeeds():
-            config, database = config_from_first_seeds(folder, step)
+            config, database = config_from_first_seeds(folder, step, impolite=arguments.allow_impolite)
             known_names.tell_warnings(config, printer)
             return _open(config, database, arguments)
         case FromConfiguration(path=path) | FromDatabase(path=path):

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tui_crawler.cli.printer import LineQueue, Stream
-from tui_crawler.cli.run_watch import run_on
+from tui_crawler.cli.run_watch import query_words, run_on
 from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.history.run_totals import OriginProgress, RunTotals
 from tui_crawler.text.format import count, duration, elapsed, plural, rate
@@ -59,6 +59,8 @@ def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
     lines = [_fitted(totals, width, "bold")]
     if trouble := ledger.trouble or next(reversed(ledger.complaints), ""):
         lines.append(_fitted(f"⚠ {safe(trouble)}", width, "red"))
+    if ledger.refused_query:
+        lines.append(_fitted(f"⚠ {query_words(ledger.refused_query)}", width, "yellow"))
     room = max(0, min(rows - 1 - len(lines), MOST_ORIGINS))
     # Origins at work first, then those that gave up; within a kind in the order in which they started.
     ordered = sorted(ledger.origins.values(), key=lambda one: (2 - one.gave_up) if one.state == "finished" else 0)

@@ -8,10 +8,11 @@ from itertools import chain, count
 from pathlib import Path
 
 from tui_crawler.config.load import config_from_seeds, load_config
-from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.config.problem import ConfigErrors, ConfigProblem
 from tui_crawler.config.schema import Config
 from tui_crawler.console.welcome import first_step
 from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.seed_option import option_of, settings_of
 from tui_crawler.domain.records.status_words import run_word
 from tui_crawler.domain.url import file_stem, normalise
 from tui_crawler.storage.db.file_identity import FileState, examine
@@ -43,26 +44,23 @@ class Folder:
             max(0, len(configurations) - _MOST) + max(0, len(databases) - _MOST),
         )
 
-    def check(self, step: first_step.FirstStep) -> tuple[str, ...]:
+    def check(self, step: first_step.FirstStep) -> tuple[first_step.StepProblem, ...]:
         try:
             match step:
                 case first_step.FromSeeds():
                     self.config_for(step)
-                    cannot = f"{self._path}: this folder cannot be written"
+                    cannot = first_step.StepProblem(f"{self._path}: this folder cannot be written")
                     return () if os.access(self._path, os.W_OK | os.X_OK) else (cannot,)
                 case first_step.FromConfiguration(path=path):
-                    return self._check_configuration(path)
+                    return tuple(map(first_step.StepProblem, self._check_configuration(path)))
                 case first_step.FromDatabase(path=path):
-                    return self._check_database(path)
+                    return tuple(map(first_step.StepProblem, self._check_database(path)))
                 case first_step.FromDemo():
                     return ()
         except ConfigErrors as errors:
             if isinstance(step, first_step.FromConfiguration):
-                return tuple(str(problem) for problem in errors.problems)
-            return tuple(
-                f"{one.key}: {one.message}" + (f"; {one.suggestion}" if one.suggestion else "")
-                for one in errors.problems
-            )
+                return tuple(first_step.StepProblem(str(problem)) for problem in errors.problems)
+            return tuple(map(_of_seeds, errors.problems))
 
     def file(self, typed: str) -> Path:
         with contextlib.suppress(RuntimeError):  # there is no such user
@@ -74,8 +72,11 @@ class Folder:
         stem = file_stem(normalise(step.urls[0]), with_port=False)
         names = chain((f"{stem}.db",), (f"{stem}-{number}.db" for number in count(2)))
         database = next(path for name in names if not (path := self._path / name).exists())
-        own = {"user_agent": step.user_agent} if step.user_agent else {}
-        return config_from_seeds(step.urls, database, name=database.stem, overrides=own), database
+        settings, name = settings_of(step.given, impolite=self._impolite), database.stem
+        config = config_from_seeds(
+            step.urls, database, name=name, overrides=settings, allow_impolite_cli=self._impolite
+        )
+        return config, database
 
     def _files(self, *patterns: str) -> list[Path]:
         return sorted(path for pattern in patterns for path in self._path.glob(pattern) if path.is_file())
@@ -108,9 +109,18 @@ def open_welcome(folder: Path, *, impolite: bool = False) -> first_step.FirstSte
     return WelcomeApp(Folder(folder, impolite=impolite)).run_to_end()
 
 
-def config_from_first_seeds(folder: Path, step: first_step.FromSeeds) -> tuple[Config, Path]:
+def config_from_first_seeds(folder: Path, step: first_step.FromSeeds, *, impolite: bool) -> tuple[Config, Path]:
     """The configuration of seeds chosen there, and its new database. Raises ConfigErrors."""
-    return Folder(folder).config_for(step)
+    return Folder(folder, impolite=impolite).config_for(step)
+
+
+def _of_seeds(problem: ConfigProblem) -> first_step.StepProblem:
+    """What is wrong with a setting of seeds, for its field; else under the name of its key."""
+    one = option_of(problem.key)
+    if one is not None:
+        return first_step.StepProblem(problem.message, one.name)
+    hint = f"; {problem.suggestion}" if problem.suggestion else ""
+    return first_step.StepProblem(f"{problem.key}: {problem.message}{hint}")
 
 
 def _configuration(path: Path, impolite: bool) -> first_step.FoundFile:
@@ -127,12 +137,12 @@ def _configuration(path: Path, impolite: bool) -> first_step.FoundFile:
 def _database(path: Path) -> first_step.FoundFile:
     try:
         if examine(path) is FileState.older:
-            return first_step.FoundFile(path.name, "of an earlier version; opening it brings it up to date")
+            return first_step.FoundFile(path.name, "of an earlier version; opening it upgrades it")
         with contextlib.closing(Reports(path)) as reports:
             run, totals = reports.run(), reports.totals()
     except StorageFailure:
         return first_step.FoundFile(path.name, "cannot be opened; enter says why", usable=False)
     if run is None:
-        return first_step.FoundFile(path.name, "nothing was crawled yet")
+        return first_step.FoundFile(path.name, "not crawled yet")
     state = f"run {run.run_id} {run_word(run)}"
     return first_step.FoundFile(path.name, f"{run.config_name} · {state} · {plural(totals.done, 'page')} done")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
+from typing import Any
 
 from tui_crawler.domain.history.pulse import (
     HOUR_MS,
@@ -16,7 +17,7 @@ from tui_crawler.domain.history.pulse import (
     PulseOf,
     total,
 )
-from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.record import dataclass
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
 from tui_crawler.text.format import clock, coarse, count, date_time, phase, plural, rate, size
 from tui_crawler.text.glyphs import EXIT_GROUPS, state_mark
@@ -49,19 +50,24 @@ _STATES = (
 )
 """Fields of `Gauges` and the states they count; how many are failing is known of the present alone."""
 _LEAST_S = 2.0
-"""Of less than so many seconds no rate is known: a step that has just begun."""
+"""A step that has lasted fewer seconds than this has no rate yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart of a pulse: its name with the unit, its series, how its scale is written, and what each series says at
-    a step (None: at the present, which is the whole span once the run is over)."""
+    """One chart of a pulse: its name with the unit, its series, how a value of its scale and one of a step are written,
+    and what each series says at the present, which is the whole span once the run is over."""
 
     id: str
     name: str
     series: tuple[Series, ...]
     scale: Callable[[float], str]
-    says: Callable[[int | None], Sequence[str]]
+    shown: Callable[[float | None], str]
+    now: tuple[str, ...]
+
+    def says(self, place: int | None) -> Sequence[str]:
+        """Return what each series says at a step (None: at the present)."""
+        return self.now if place is None else [self.shown(one.values[place]) for one in self.series]
 
     @property
     def known(self) -> bool:
@@ -119,7 +125,10 @@ class Charts:
         latency, failures = self._of_latency(), self._of_failures()
         self.all: tuple[Chart, ...] = (pages, latency, failures, transferred)
         if whole:
-            self.all = (*self.all, self._of_states(), self._of_queue(), *self._of_engine())
+            lag, took = Series("", self._gauge("lag_ms"), "network"), Series("", self._gauge("commit_ms"), "local")
+            late = self._measured("lag", "Event loop lag", [lag], phase, phase)
+            commits = self._measured("commits", "Longest commit", [took], phase, phase)
+            self.all = (*self.all, self._of_states(), self._of_queue(), late, commits)
 
     def tell(self, present: Mapping[str, float]) -> None:
         """Take what the header counts now; what is read for the charts is older."""
@@ -152,100 +161,65 @@ class Charts:
         return tuple(mark for mark in self.pulse.marks if self.pulse.span.nearest(mark.at) == place)
 
     def _of_rates(self) -> tuple[Chart, Chart]:
-        return self._of_rate("pages", "Pages/s", "accent", amount), self._of_rate("bytes", "Bytes/s", "redirect", size)
+        pages = self._of_rate("pages", "Pages/s", "accent", rate, amount)
+        return pages, self._of_rate("bytes", "Bytes/s", "redirect", size, size)
 
-    def _of_rate(self, field: str, name: str, role: str, unit: Callable[[float], str]) -> Chart:
-        """Something by second, and below it that of the run before."""
-        values, earlier = getattr(self.rates, field), self._earlier
-        series = [Series("", values, role)]
-        if earlier is not None and self.pulse.earlier is not None:
+    def _of_rate(
+        self, field: str, name: str, role: str, shown: Callable[[float | None], str], unit: Callable[[float], str]
+    ) -> Chart:
+        """Something by second, and on top of it that of the run before."""
+        now, mean = self._present.get(f"{field}_per_s"), shown(self.rates.mean(field))
+        series = [Series("", getattr(self.rates, field), role)]
+        says = [f"mean {mean}" if now is None else f"now {shown(now)} mean {mean}"]
+        if (earlier := self._earlier) is not None and self.pulse.earlier is not None:
             before = f"run {self.pulse.earlier.run_id}"
             series.append(Series(before, getattr(earlier, field), "muted", Form.dashes))
-        shown = rate if field == "pages" else size
-
-        def says(place: int | None) -> Sequence[str]:
-            if place is not None:
-                return [shown(one.values[place]) for one in series]
-            now, mean = self._present.get(f"{field}_per_s"), self.rates.mean(field)
-            words = f"mean {shown(mean)}" if now is None else f"now {shown(now)} mean {shown(mean)}"
-            return words, *([shown(earlier.mean(field))] if earlier is not None else [])
-
-        return Chart(field, name, tuple(series), lambda value: f"{unit(value)}/s", says)
+            says.append(shown(earlier.mean(field)))
+        return Chart(field, name, tuple(series), lambda value: f"{unit(value)}/s", shown, tuple(says))
 
     def _of_latency(self) -> Chart:
-        of_phase = self._phase
+        of_phase, whole = self._phase, self.rates.whole
         name = "Latency" if of_phase is LatencyPhase.response else f"Latency: {PHASE_WORDS[of_phase]}"
         series = Series("p50", self.rates.p50, "ok"), Series("p95", self.rates.p95, "client", Form.line)
-
-        def says(place: int | None) -> Sequence[str]:
-            if place is None:
-                return [phase(self.rates.whole.percentile(share, of_phase)) for share in (0.5, 0.95)]
-            return [phase(one.values[place]) for one in series]
-
-        return Chart("latency", name, series, phase, says)
+        now = tuple(phase(whole.percentile(share, of_phase)) for share in (0.5, 0.95))
+        return Chart("latency", name, series, phase, phase, now)
 
     def _of_failures(self) -> Chart:
-        found = [{} if one is None else one.by_group() for one in self.pulse.counts]
+        by_step = [{} if one is None else one.by_group() for one in self.pulse.counts]
         sums = self.rates.whole.by_group()
+        groups = [(group, glyph.role) for group, glyph in EXIT_GROUPS.items() if group in sums]
+        steps = list(zip(by_step, self.rates.seconds, strict=True))
         series = tuple(
-            Series(
-                group,
-                tuple(
-                    float(one.get(group, 0)) if seconds else None
-                    for one, seconds in zip(found, self.rates.seconds, strict=True)
-                ),
-                glyph.role,
-                Form.layer,
-            )
-            for group, glyph in EXIT_GROUPS.items()
-            if group in sums
+            Series(group, tuple(float(one.get(group, 0)) if known else None for one, known in steps), role, Form.layer)
+            for group, role in groups
         )
-
-        def says(place: int | None) -> Sequence[str]:
-            groups = sums if place is None else found[place]
-            return [count(groups[one.name]) if one.name in groups else "" for one in series]
-
-        return Chart("failures", f"Failed per {coarse(self.pulse.step_ms)}", series, _whole_amount, says)
+        name, now = f"Failed per {coarse(self.pulse.step_ms)}", tuple(count(sums[group]) for group, _ in groups)
+        return Chart("failures", name, series, _whole_amount, _any, now)
 
     def _gauge(self, field: str, present: str = "") -> Values:
         """A gauge by step. In the newest it is what the header counts as `present`."""
-        seconds = self.rates.seconds
         found = [
             None if one is None or not known else getattr(one, field, 0)
-            for one, known in zip(self.pulse.gauges, seconds, strict=True)
+            for one, known in zip(self.pulse.gauges, self.rates.seconds, strict=True)
         ]
         if (now := self._present.get(present)) is not None:
             found[self.last :] = [now] * (len(found) - self.last)
         return tuple(found)
 
-    def _gauges(self, chart_id: str, name: str, series: Sequence[Series], shown: Callable[[float], str]) -> Chart:
-        """A chart of what was measured, which says its values, those of nothing left out."""
-
-        def says(place: int | None) -> Sequence[str]:
-            at = self.last if place is None else place
-            return ["" if (value := one.values[at]) is None else shown(value) for one in series]
-
-        return Chart(chart_id, name, tuple(series), _whole_amount, says)
+    def _measured(self, chart_id: str, name: str, series: Sequence[Series], *writes: Callable[[Any], str]) -> Chart:
+        """A chart of gauges, which says those of the newest step; `writes` a value of the scale, and one of a step."""
+        scale, shown = writes
+        now = tuple(shown(one.values[self.last]) for one in series)
+        return Chart(chart_id, name, tuple(series), scale, shown, now)
 
     def _of_states(self) -> Chart:
-        every = [
-            Series(state, self._gauge(field, state), state_mark(state).role, Form.layer) for field, state in _STATES
-        ]
-        series = [one for one in every if any(one.values)]
-        return self._gauges("states", "Origins", series, lambda number: count(round(number)) if number else "")
+        every = (Series(one, self._gauge(field, one), state_mark(one).role, Form.layer) for field, one in _STATES)
+        return self._measured("states", "Origins", [one for one in every if any(one.values)], _whole_amount, _any)
 
     def _of_queue(self) -> Chart:
         pending, todo = self._gauge("pending", "pending"), self._gauge("todo", "todo")
         series = Series("pending", pending, "waiting"), Series("todo", todo, "strong", Form.line)
-        return self._gauges("queue", "Pages to crawl", series, lambda number: count(round(number)))
-
-    def _of_engine(self) -> tuple[Chart, Chart]:
-        lag, took = (
-            Series("", self._gauge(name), role) for name, role in (("lag_ms", "network"), ("commit_ms", "local"))
-        )
-        late = self._gauges("lag", "Event loop lag", (lag,), phase)
-        commits = self._gauges("commits", "Longest commit", (took,), phase)
-        return replace(late, scale=phase), replace(commits, scale=phase)
+        return self._measured("queue", "Pages to crawl", series, _whole_amount, count)
 
 
 def _length(pulse: Pulse, place: int, now: int) -> float:
@@ -260,6 +234,11 @@ def _length(pulse: Pulse, place: int, now: int) -> float:
 def _whole_amount(value: float) -> str:
     """A number for a scale of what is counted: half of one is not."""
     return amount(value) if value == int(value) else ""
+
+
+def _any(value: float | None) -> str:
+    """What is counted at a step; nothing for none."""
+    return count(round(value)) if value else ""
 
 
 def _codes(one: PulseCount | None) -> str:
@@ -277,8 +256,7 @@ def moment(at: int, pulse: Pulse, zone: tzinfo) -> str:
 
 
 def marks_of(pulse: Pulse, zone: tzinfo, width: int) -> tuple[Mark, ...]:
-    """What stands at the axis in `width` cells: its beginning and end, what happened, and times between, in the order
-    of importance."""
+    """Return the marks of an axis of `width` cells by importance: its ends, what happened, times between."""
     since, length = pulse.span.since, pulse.span.until - pulse.span.since
 
     def time(at: int) -> Mark:
@@ -302,7 +280,7 @@ def mark_words(mark: PulseMark, zone: tzinfo) -> str:
 def drawn(
     charts: Charts, one: Chart, width: int, height: int, dots: Dots, zone: tzinfo, cursor: int | None
 ) -> list[list[Piece]]:
-    """A chart in so many cells."""
+    """Return a chart as lines of `width` cells."""
     pulse = charts.pulse
     shares = None if cursor is None else (cursor + 0.5) / max(1, len(pulse.counts))
     marks = marks_of(pulse, zone, width)

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from tui_crawler.domain.history.pulse import Pace, Pulse
 
 CHART_LINES, CHART_CELLS = 8, 40
-"""A chart has at least so many lines and cells, its border among them."""
+"""The least height and width of a chart in cells, with its border."""
 WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 52, 3
-"""The wall has at least so many lines, its columns except the pace so many cells; more columns of charts would be too
-narrow to compare."""
+"""The least height of the wall, the width of its columns without the pace, and the most columns of charts."""
 _CHARTS = ("pages", "latency", "failures", "states", "exits", "queue", "bytes", "lag", "commits")
 _OFFERED = 500
 """More are named at the prompt."""
@@ -83,7 +82,8 @@ class PulseScreen(SpanActions, ConsoleScreen):
             lines = wall_lines(live.origins, self._paces.latest or {})
             self._wall.fill(lines, present(self.console.clock))
             shown = "" if len(lines) == len(live.origins) else f"{count(len(lines))} of "
-            title(self._wall, f"Origins over the span · {shown}{count(len(live.origins))}")
+            more = f"{self.key_names('pulse.wall')}: {'the charts' if self._walled else 'these alone'}"
+            title(self._wall, f"Origins over the span · {shown}{count(len(live.origins))} · {more}")
 
     def show_live(self) -> None:
         """The states of the origins, once a second."""

@@ -1,4 +1,4 @@
-"""The actions of the welcome screen: they exist only where there is no crawl yet, beside the table of all others."""
+"""The actions of the welcome screen: they exist only where there is no crawl yet, apart from all others."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from tui_crawler.console.action import Action, Topic, Where
 _HERE = frozenset({Where.welcome})
 
 WELCOME: tuple[Action, ...] = (
-    Action(Topic.crawl, "welcome.add", "a", "Add seeds", "Begin with seeds and default settings: one URL per line, as "
-           "many as you paste", _HERE, cli="crawl URL…"),
-    Action(Topic.crawl, "welcome.load", "l", "Load a configuration", "Begin with a configuration file", _HERE,
-           cli="CONFIG"),
-    Action(Topic.crawl, "welcome.demo", "D", "Demo", "Begin with the built-in demo web", _HERE,
-           cli="demo"),
-    Action(Topic.crawl, "welcome.open", "o", "Open a crawl", "Open a database of this folder", _HERE,
-           cli="--db PATH"),
-    Action(Topic.console, "welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", _HERE),
+    Action(Topic.crawl, "welcome.add", "a", "Add seeds", "Begin with seeds: one URL per line, as many as you paste; "
+           "User-Agent, delay, depth, pages per origin and queries", _HERE, cli="crawl URL…"),
+    Action(Topic.console, "welcome.leave", "q,ctrl+q", "Quit", "Leave without writing anything", _HERE),
 )  # fmt: skip

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,50 +16,30 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static, TextArea
+from textual.widgets import Input, Static, TextArea
 
-from tui_crawler.console.action import Action
 from tui_crawler.console.appearance import dress
 from tui_crawler.console.dialogs.add import AddScreen
-from tui_crawler.console.keys import key_name
 from tui_crawler.console.operator.shutdown import HANGUP_STATUS
 from tui_crawler.console.panes.bars import TooSmall
 from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing_line import PlainInput
 from tui_crawler.console.reading.failure_words import failure_words
-from tui_crawler.console.screen.dialog import Dialog, dialog_box, size_classes
+from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
-from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
-from tui_crawler.console.theme import DARK, LIGHT
+from tui_crawler.console.theme import DARK
 from tui_crawler.console.welcome import first_step
 from tui_crawler.console.welcome.actions import WELCOME
+from tui_crawler.domain.records.seed_option import SEED_OPTIONS, OptionKind, SeedOption
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT
-from tui_crawler.text import shown
-from tui_crawler.text.cells import Cell, Present, Styled
-from tui_crawler.text.columns import Column, Relation
-from tui_crawler.text.format import plural
-from tui_crawler.text.safe_text import safe
+from tui_crawler.text.cells import Styled
+from tui_crawler.text.safe_text import fit, safe
 
-_MOST_ROWS = 8
-_WHO = "Who crawls? Server owners see this name in their logs (User-Agent):"
 _WHO_HINT = "e.g. my-project-crawler (for https://example.net/why)"
 _NAMELESS = f"⚠ empty: it goes out as {UNCONFIGURED_USER_AGENT}"
-
-
-def _about(found: first_step.FoundFile) -> Cell:
-    return Styled(found.about, "muted") if found.usable else Styled(f"✗ {found.about}", "warning")
-
-
-FILES: Relation[first_step.FoundFile] = Relation(
-    key=lambda found: found.name,
-    columns=(
-        Column("name", "", shown.plain(), 30, min_width=12),
-        Column("about", "", shown.by_record(_about), None, 1),
-    ),
-)
 _ROLES = {"◆": "accent bold", "✓": "ok", "▶": "active", "◷": "waiting", "○": "muted"}
 _DRAWN = ("       ╭── ✓ ──┬── ✓", "◆ ─────┼── ✓   ╰── ▶ ── ○", "       ╰── ◷ ───── ○")
 ART: tuple[Line, ...] = tuple(
@@ -68,93 +47,78 @@ ART: tuple[Line, ...] = tuple(
 )
 """A seed and what is found from it."""
 ART_WIDTH = 25
-_NAMED = 3
+Draft = tuple[str, Mapping[str, str | bool]]
+"""What was typed when the dialog of the seeds was left without beginning: the seeds, and values of `SEED_OPTIONS`."""
 
 
-def ways(found: first_step.FolderFound | None) -> dict[str, tuple[str, bool]]:
-    """Return what each way to begin is about, and whether it is possible; None: the folder was not read yet."""
-
-    def files(kind: str, of: Sequence[first_step.FoundFile], none: str) -> str:
-        names = ", ".join(one.name for one in of[:_NAMED]) + (" …" if len(of) > _NAMED else "")
-        return f"{plural(len(of), kind)} here: {names}" if of else none
-
-    configurations, databases = (found.configurations, found.databases) if found else ((), ())
-    load = files("configuration", configurations, "None (*.yaml) is in this folder: type where it is.")
-    opened = files("database", databases, "There is no database (*.db) in this folder.")
-    return {
-        "welcome.add": ("Paste URLs; default settings, politely crawled.", True),
-        "welcome.load": (load if found else "Looking for configurations in this folder…", True),
-        "welcome.demo": ("Ten made-up sites on this computer; no network.", True),
-        "welcome.open": (opened if found else "Looking for crawls in this folder…", bool(databases)),
-        "welcome.leave": ("Nothing was written and nothing was sent.", True),
-    }
+def _wrong(words: str) -> Line:
+    return Paragraph(f"✗ {words}", "error", indent=2)
 
 
-Draft = tuple[str, str]
-"""What was typed when the dialog of the seeds was left without beginning: the seeds, and who crawls."""
+def _show_general(screen: Screen[Any], problems: Sequence[first_step.StepProblem]) -> None:
+    """Show what is wrong with no setting in particular, where there is room only when there is something."""
+    below = screen.query_one("#step-problems", Lines)
+    below.show([_wrong(one.words) for one in problems if not one.option])
+    below.display = any(not one.option for one in problems)
 
 
-class StepDialog(Dialog):
-    """A dialog that checks a step in a thread while it stays open, and gives the step when nothing is wrong."""
+class OptionRow(Lines, can_focus=True):
+    """A setting that is on or off."""
 
-    LEFT_BY_CLICK = False
-    threshold: first_step.StartFolder
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "turn", "Turn on or off", show=False),
+        Binding("enter", "screen.add", "Begin", show=False),
+    ]
 
-    @abstractmethod
-    def step(self) -> first_step.FirstStep | None:
-        """Return the step that is typed; None: it is not yet one."""
+    def __init__(self, option: SeedOption, value: bool) -> None:
+        super().__init__(id=option.name, classes="option")
+        self._option, self.value = option, value
 
-    def begin(self) -> None:
-        """Check the step; a check that is still running is forgotten."""
-        if (step := self.step()) is not None:
-            self.run_worker(self._check(step), group="check", exclusive=True, exit_on_error=False)
+    def on_mount(self) -> None:
+        self.show([Styled(f"[{'x' if self.value else ' '}] {self._option.help}", "")])
 
-    async def _check(self, step: first_step.FirstStep) -> None:
-        try:
-            problems = await asyncio.to_thread(self.threshold.check, step)
-        except Exception as error:  # whatever a file does must not end the console
-            problems = (failure_words(error),)
-        if not problems:
-            self.dismiss(step)
-        elif is_ready(self):
-            self.show_problems(problems)
+    def action_turn(self) -> None:
+        self.value = not self.value
+        self.on_mount()
 
-    def show_problems(self, problems: Sequence[str]) -> None:
-        lines = [Paragraph(f"✗ {problem}", "error", indent=2) for problem in problems]
-        self.query_one("#step-problems", Lines).show(lines)
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Something else was typed: nothing is known to be wrong with it."""
+    def on_click(self, event: events.Click) -> None:
         event.stop()
-        self.show_problems(())
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.begin()
+        self.action_turn()
 
 
-class FirstSeedsScreen(StepDialog, AddScreen):
-    """Gives FromSeeds, or the draft that the dialog shows the next time."""
+class FirstSeedsScreen(AddScreen):
+    """Begins with seeds, or gives the draft that the dialog shows the next time."""
 
-    def __init__(self, threshold: first_step.StartFolder, draft: Draft) -> None:
+    def __init__(self, draft: Draft) -> None:
         super().__init__(draft[0], ())
-        self._user_agent, self.threshold = draft[1], threshold
+        self._draft = draft[1]
 
     def more(self) -> Iterable[Widget]:
-        yield Static(_WHO, id="who-label", markup=False)
-        yield PlainInput(self._user_agent, placeholder=_WHO_HINT, id="who", compact=True, select_on_focus=False)
-        yield Lines(id="who-nameless", still=True)
+        for one in SEED_OPTIONS:
+            with Horizontal(classes="option-row"):
+                yield Static(one.label, classes="option-label", markup=False)
+                value, hint = self._draft.get(one.name, ""), one.default or _WHO_HINT
+                if one.kind is OptionKind.switch:
+                    yield OptionRow(one, bool(value))
+                else:
+                    yield PlainInput(str(value), placeholder=hint, id=one.name, compact=True, select_on_focus=False)
+            yield Lines(id=f"{one.name}-problem", classes="option-problem", still=True)
         yield Lines(id="step-problems", still=True)
 
-    def show_problems(self, problems: Sequence[str]) -> None:
-        """Show them where there is room only when there are some."""
-        self.query_one("#step-problems").display = bool(problems)
-        super().show_problems(problems)
+    def show_problems(self, problems: Sequence[first_step.StepProblem]) -> None:
+        """Show them below their fields, where there is room only when there are some."""
+        _show_general(self, problems)
+        for option in SEED_OPTIONS:
+            lines = [_wrong(one.words) for one in problems if one.option == option.name]
+            if option.kind is OptionKind.text and not lines and not self._given().get(option.name):
+                lines = [Styled(_NAMELESS, "warning")]
+            below = self.query_one(f"#{option.name}-problem", Lines)
+            below.show(lines)
+            below.display = bool(lines)
 
     def on_mount(self) -> None:
         box = self.query_one(".dialog")
         box.add_class("begin")
-        self._warn(self._user_agent)
         self.show_problems(())
         box.border_title = Content("Begin with seeds")
         box.border_subtitle = Content("ctrl+s begins · tab next field · esc leaves")
@@ -163,97 +127,43 @@ class FirstSeedsScreen(StepDialog, AddScreen):
         super().on_text_area_changed(event)
         self.show_problems(())
 
+    def _given(self) -> dict[str, str | bool]:
+        fields = ((one.name, cast("Input | OptionRow", self.query_one(f"#{one.name}"))) for one in SEED_OPTIONS)
+        values = ((name, one.value.strip() if isinstance(one, Input) else one.value) for name, one in fields)
+        return {name: value for name, value in values if value}
+
     def on_input_changed(self, event: Input.Changed) -> None:
+        """Something else was typed: nothing is known to be wrong with it."""
         event.stop()
-        self._warn(event.value)
+        self.show_problems(())
 
-    def _warn(self, user_agent: str) -> None:
-        self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
-
-    def step(self) -> first_step.FirstStep | None:
-        who = self.query_one("#who", Input).value.strip()
-        return first_step.FromSeeds(self.seeds.urls, who) if self.seeds.urls else None
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_add()
 
     def action_add(self) -> None:
-        self.begin()
+        if self.seeds.urls:
+            cast("WelcomeApp", self.app).begin(first_step.FromSeeds(self.seeds.urls, self._given()))
 
     def action_cancel(self) -> None:
-        self.dismiss((self.query_one(TextArea).text, self.query_one("#who", Input).value))
-
-
-class FileScreen(StepDialog):
-    """Gives the step that begins with a file, or None."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "app.focus_next", "Next", show=False, priority=True),  # before the next key is looked at
-    ]
-
-    def __init__(
-        self,
-        make: type[first_step.FromConfiguration | first_step.FromDatabase],
-        found: first_step.FolderFound,
-        threshold: first_step.StartFolder,
-    ) -> None:
-        """`make` is the step of a path; the files that were found are offered, others can be typed."""
-        super().__init__()
-        loads, self._make, self.threshold = make is first_step.FromConfiguration, make, threshold
-        self._heading, self._verb = ("Load a configuration", "Load") if loads else ("Open a crawl", "Open")
-        self._files = found.configurations if loads else found.databases
-
-    def compose(self) -> ComposeResult:
-        with dialog_box(self._heading, f"enter {self._verb.lower()}s · tab other field · esc leaves", "wide begin"):
-            if self._files:
-                table = CrawlTable(FILES, id="files", show_header=False)
-                table.styles.height = min(len(self._files), _MOST_ROWS)
-                yield table
-            yield Static("Path:", id="path-label", markup=False)
-            yield PlainInput(id="path", compact=True, select_on_focus=False)
-            yield Lines(id="step-problems", still=True)
-            with Horizontal(classes="dialog-buttons"):
-                yield Button(self._verb, id="begin", compact=True, variant="primary")
-                yield Button("Cancel", id="cancel", compact=True)
-
-    def on_mount(self) -> None:
-        if self._files:
-            self.query_one(CrawlTable).fill(self._files, Present(), cursor="first")
-        self.query_one(CrawlTable if self._files else Input).focus()
-
-    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted | CrawlTable.RowSelected) -> None:
-        event.stop()
-        self.query_one(Input).value = str(event.key)
-
-    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        self.on_crawl_table_row_highlighted(event)
-        self.begin()
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        (self.begin if event.button.id == "begin" else self.action_cancel)()
-
-    def step(self) -> first_step.FirstStep | None:
-        path = self.query_one(Input).value.strip()
-        return self._make(path) if path else None
+        self.dismiss((self.query_one(TextArea).text, self._given()))
 
 
 _SHORT_BELOW = 19
 _KEY_WIDTH = 4
+_NAME_WIDTH = 28
 
 
 class WayRow(Lines, can_focus=True):
-    """One way to begin: its key, its name, and what it is about."""
+    """A way to begin: its key, its name, and what it is about. `step` None: by the form of the seeds."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "Choose", show=False)]
 
-    def __init__(self, action: Action) -> None:
-        super().__init__(id=action.id.replace(".", "-"), classes="way")
-        self.action, self.possible = action, False
-
-    def tell(self, about: str, possible: bool) -> None:
-        self.possible = possible
-        key, name, rest = ("accent bold", "strong bold", "muted") if possible else ("faint", "muted", "faint")
-        letter = key_name(self.action.keys.partition(",")[0]).ljust(_KEY_WIDTH - 1)
-        head = Styled(f" {letter}", key), Styled(self.action.label, name)
-        self.show([head, Styled(" " * _KEY_WIDTH + about, rest)])
+    def __init__(self, step: first_step.FirstStep | first_step.Cancelled | None, name: str, about: str, key: str = ""):
+        super().__init__(id=f"way-{key}" if key else None, classes="way")
+        self.step = step
+        head = Styled(f" {key:{_KEY_WIDTH - 1}}", "accent bold"), Styled(name, "strong bold")
+        self.show([head, Styled(" " * _KEY_WIDTH + about, "muted")])
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
@@ -261,8 +171,18 @@ class WayRow(Lines, can_focus=True):
 
     def action_choose(self) -> None:
         self.focus()
-        if self.possible:
-            cast("WelcomeApp", self.app).choose(self.action.id)
+        cast("WelcomeApp", self.app).choose(self.step)
+
+
+class FileRow(WayRow):
+    """A file to begin with, on one line."""
+
+    def __init__(self, step: first_step.FromConfiguration | first_step.FromDatabase, found: first_step.FoundFile):
+        super().__init__(step, "", "")
+        self.add_class("file")
+        name = Styled(f"{' ' * _KEY_WIDTH}{fit(safe(found.name), _NAME_WIDTH)}  ", "strong")
+        about = Styled(found.about, "muted") if found.usable else Styled(f"✗ {found.about}", "warning")
+        self.show([(name, about)])
 
 
 class WelcomeScreen(Screen[None], inherit_bindings=False):
@@ -270,10 +190,9 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
 
     AUTO_FOCUS = "WayRow"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(one.keys, f"choose('{one.id}')", one.label, id=one.id, show=False) for one in WELCOME),
+        *(Binding(one.keys, f"choose('{one.keys[0]}')", one.label, id=one.id, show=False) for one in WELCOME),
         Binding("down,j,tab", "app.focus_next", "Next", show=False),
         Binding("up,k,shift+tab", "app.focus_previous", "Previous", show=False),
-        Binding("t", "app.next_theme", "Theme", show=False),
     ]
 
     def compose(self) -> ComposeResult:
@@ -283,7 +202,11 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
                     yield Lines(id=name, still=True)
             with Vertical(id="ways") as box:
                 box.border_title = Content("How do you want to begin?")
-                yield from map(WayRow, WELCOME)
+                yield WayRow(None, "Add seeds", "Paste URLs; choose User-Agent, delay and depth.", "a")
+                yield WayRow(first_step.FromDemo(), "Demo", "Ten made-up sites on this computer; no network.")
+                yield Lines(id="files", still=True)
+                yield WayRow(first_step.Cancelled(), "Quit", "Nothing was written and nothing was sent.", "q")
+            yield Lines(id="step-problems", still=True)
             yield Lines(id="welcome-keys", still=True)
         yield TooSmall()
 
@@ -298,8 +221,9 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
         self.query_one("#welcome-art", Lines).show(ART)
         self.query_one("#welcome-art").styles.width = ART_WIDTH
         self.query_one("#welcome-name", Lines).show([Styled("tui-crawler", "strong bold"), words, folder])
-        self.query_one("#welcome-keys", Lines).show([Styled("↑ ↓ and enter, the key, or a click  ·  t theme", "faint")])
-        self.show_found(app.found)
+        self.query_one("#welcome-keys", Lines).show([Styled("↑ ↓ and enter, or a click", "faint")])
+        self.query_one("#files", Lines).show([Styled(f"{' ' * _KEY_WIDTH}Looking for files in this folder…", "muted")])
+        self.show_problems(())
         self.on_resize()
 
     def on_resize(self) -> None:
@@ -308,15 +232,20 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
 
     on_screen_resume = on_resize  # the size may be another one
 
-    def show_found(self, found: first_step.FolderFound | None) -> None:
-        for action_id, (about, possible) in ways(found).items():
-            self._row(action_id).tell(about, possible)
+    async def show_found(self, found: first_step.FolderFound) -> None:
+        """Show the files to begin with, as they are in the folder."""
+        rows = [FileRow(first_step.FromConfiguration(one.name), one) for one in found.configurations]
+        rows += [FileRow(first_step.FromDatabase(one.name), one) for one in found.databases]
+        none = "No configuration (*.yaml) and no database (*.db) is in this folder."
+        words = "Configurations and databases in this folder:" if rows else none
+        self.query_one("#files", Lines).show([Styled(f"{' ' * _KEY_WIDTH}{words}", "muted")])
+        await self.query_one("#ways").mount_all(rows, before="#way-q")
 
-    def action_choose(self, action_id: str) -> None:
-        self._row(action_id).action_choose()
+    def show_problems(self, problems: Sequence[first_step.StepProblem]) -> None:
+        _show_general(self, problems)
 
-    def _row(self, action_id: str) -> WayRow:
-        return self.query_one(f"#{action_id.replace('.', '-')}", WayRow)
+    def action_choose(self, key: str) -> None:
+        self.query_one(f"#way-{key}", WayRow).action_choose()
 
 
 _LOOK_S = 0.5
@@ -341,8 +270,7 @@ class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
         super().__init__()
         dress(self, DARK.name)
         self.threshold = threshold
-        self.found: first_step.FolderFound | None = None
-        self._draft: Draft = ("", "")
+        self._draft: Draft = ("", {})
         self._restore_signals: Callable[[], None] = lambda: None
 
     def run_to_end(self) -> first_step.FirstStep | first_step.Cancelled:
@@ -364,36 +292,41 @@ class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
 
     async def _look(self) -> None:
         try:
-            self.found = await asyncio.to_thread(self.threshold.look)
-        except Exception as error:  # whatever lies in a folder must not end the console
-            self.found = first_step.FolderFound(
-                configurations=(first_step.FoundFile(".", failure_words(error), usable=False),)
-            )
+            found = await asyncio.to_thread(self.threshold.look)
+        except Exception as error:  # whatever is in a folder must not end the console
+            found = first_step.FolderFound((first_step.FoundFile(".", failure_words(error), usable=False),))
         for screen in self.screen_stack:
             if isinstance(screen, WelcomeScreen) and is_ready(screen):
-                screen.show_found(self.found)
+                await screen.show_found(found)
 
     # the ways
 
-    def choose(self, action_id: str) -> None:
-        found = self.found or first_step.FolderFound()
-        match action_id:
-            case "welcome.add":
-                self.push_screen(FirstSeedsScreen(self.threshold, self._draft), self._answered)
-            case "welcome.load" | "welcome.open":
-                make = first_step.FromConfiguration if action_id == "welcome.load" else first_step.FromDatabase
-                self.push_screen(FileScreen(make, found, self.threshold), self._answered)
-            case "welcome.demo":
-                self.exit(first_step.FromDemo())
-            case _:
-                self.leave()
+    def choose(self, step: first_step.FirstStep | first_step.Cancelled | None) -> None:
+        if isinstance(step, first_step.Cancelled):
+            self.leave()
+        elif step is None:
+            self.push_screen(FirstSeedsScreen(self._draft), self._keep_draft)
+        else:
+            self.begin(step)
 
-    def _answered(self, answer: object) -> None:
-        """A dialog gives a step, a draft of the seeds, or None."""
-        if isinstance(answer, tuple):
-            self._draft = answer
-        elif answer is not None:
-            self.exit(cast("first_step.FirstStep", answer))
+    def _keep_draft(self, draft: object) -> None:
+        self._draft = cast("Draft", draft)
+
+    def begin(self, step: first_step.FirstStep) -> None:
+        """Check a step and end with it, or show what is wrong; a check that is still running is forgotten."""
+        self.run_worker(self._check(step), group="check", exclusive=True, exit_on_error=False)
+
+    async def _check(self, step: first_step.FirstStep) -> None:
+        screen = cast("WelcomeScreen | FirstSeedsScreen", self.screen)
+        try:
+            problems = await asyncio.to_thread(self.threshold.check, step)
+        except Exception as error:  # whatever a file does must not end the console
+            problems = (first_step.StepProblem(failure_words(error)),)
+        if screen is self.screen and is_ready(screen):
+            if problems:
+                screen.show_problems(problems)
+            else:
+                self.exit(step)
 
     def leave(self, exit_status: int = 0) -> None:
         self.terminal_leaving()
@@ -405,10 +338,7 @@ class WelcomeApp(TerminalApp[first_step.FirstStep | first_step.Cancelled]):
 
     def action_step_back(self) -> None:
         """Closes a dialog, with what was typed kept; leaves where there is none."""
-        (self.screen.action_cancel if isinstance(self.screen, StepDialog) else self.leave)()
-
-    def action_next_theme(self) -> None:
-        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+        (self.screen.action_cancel if isinstance(self.screen, FirstSeedsScreen) else self.leave)()
 
     def _caught(self, status: int) -> None:
         """Takes a signal: runs in the main thread, at any point of what it does."""

@@ -5,7 +5,8 @@ Known to the welcome screen and to the wiring that carries the choice out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -29,10 +30,10 @@ class FolderFound:
 
 @dataclass(frozen=True, slots=True)
 class FromSeeds:
-    """Crawl from these URLs with default settings. `user_agent` empty: none was named."""
+    """Crawl from these URLs; `given` has values by the names of `SEED_OPTIONS`, the others are as usual."""
 
     urls: tuple[str, ...]
-    user_agent: str = ""
+    given: Mapping[str, str | bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,14 @@ class Cancelled:
     exit_status: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StepProblem:
+    """What keeps a step from being done, on one line (raw); `option` names the setting that is wrong, if one is."""
+
+    words: str
+    option: str = ""
+
+
 class StartFolder(Protocol):
     """The folder in which a crawl may begin. Every method may be slow, writes nothing and fits any thread."""
 
@@ -75,5 +84,5 @@ class StartFolder(Protocol):
     def look(self) -> FolderFound:
         """What lies here."""
 
-    def check(self, step: FirstStep) -> tuple[str, ...]:
-        """What keeps this step from being done, one line (raw) for each thing; nothing when it can be done."""
+    def check(self, step: FirstStep) -> tuple[StepProblem, ...]:
+        """What keeps this step from being done; nothing when it can be done."""

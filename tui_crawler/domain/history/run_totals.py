@@ -67,6 +67,7 @@ class RunTotals:
     `turns` counts those of the run that made a request, as `max_requests` does; those of its earlier life, too, when it
     was continued. `todo`, `pages_done` and `pages_failed` are sums over its origins of how their pages stand, whichever
     run brought them there.
+    `refused_query` is the first URL that was refused and has a query (raw), empty while there is none.
     `trouble` is why the database takes nothing at present (raw), empty while it does; `complaints` the first of what
     went wrong beside the crawl.
     """
@@ -81,6 +82,7 @@ class RunTotals:
     reason: str = ""
     continued: bool = False
     trouble: str = ""
+    refused_query: str = ""
     complaints: list[str] = field(default_factory=list)
     coverage: Coverage | None = None
     _seconds: Counter[int] = field(default_factory=Counter)  # turns by the second (epoch) of the last 30
@@ -103,6 +105,8 @@ class RunTotals:
         self.started_at = self.started_at or event.at
         self.last_at = max(self.last_at, event.at)
         if event.origin:
+            if event.exit_code == ExitCode.blocked_url_by_local_policy.name and "?" in event.url:
+                self.refused_query = self.refused_query or event.url
             self._take_origin(self.origins.setdefault(event.origin, OriginProgress(event.origin)), event, extra)
         elif isinstance(event, CoverageEvent):
             self.coverage = event.coverage
