@@ -25,6 +25,8 @@ from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.theme import Colours
 
 if TYPE_CHECKING:
+    from textual.filter import LineFilter
+
     from tui_crawler.console.terminal_app import TerminalApp
 
 NARROW_BELOW = 81
@@ -48,9 +50,11 @@ def dialog_box(title: str, hint: str = "", kind: str = "") -> Vertical:
 
 
 @lru_cache(1_024)
-def _dimmed(style: Style, color: Color) -> Style:
-    (dimmed,) = BackgroundScreen.process_segments([Segment("", style)], color)
-    return dimmed.style or Style()
+def _dimmed(style: Style, color: Color, shown_by: tuple[LineFilter, ...]) -> Style:
+    pieces = [*BackgroundScreen.process_segments([Segment(" ", style)], color)]
+    for one in shown_by:
+        pieces = one.apply(pieces, color)
+    return pieces[0].style or Style()
 
 
 class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
@@ -72,10 +76,13 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the lines of the screen behind it, dimmed: each of their few styles once, not each of many pieces."""
         app, color = cast("TerminalApp[object]", self.app), self.styles.background
-        if app.colours is not Colours.all or app.ascii_only or self not in app.screen_stack[1:]:
+        if self not in app.screen_stack[1:]:
             return super().render_lines(crop)
         behind = app.screen_stack[app.screen_stack.index(self) - 1]._compositor.render_strips(self.size)
-        dimmed = (Strip([Segment(one.text, _dimmed(one.style or Style(), color)) for one in line]) for line in behind)
+        dimmed = (
+            Strip([Segment(one.text, _dimmed(one.style or Style(), color, app.shown_by)) for one in line])
+            for line in behind
+        )
         return [line.crop(crop.x, crop.right) for line in islice(dimmed, crop.y, crop.bottom)]
 
     def on_compose(self) -> None:
