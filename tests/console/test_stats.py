@@ -59,7 +59,7 @@ def test_a_job_says_where_it_stands() -> None:
 
 def test_a_run_is_live_ended_or_was_never_finished() -> None:
     live, ended, _, lost = (RUNS.cells(replace(run, live=run.run_id == 7), Present(NOW)) for run in runs())
-    assert [text_of(cells[4]) for cells in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ broken off"]
+    assert [text_of(cells[4]) for cells in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ crawler died"]
     assert [text_of(cells[2]) for cells in (live, ended, lost)] == ["42m10s", "2h00m", "-"]
 
 
@@ -187,7 +187,7 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         await held.press("stats.count", rounds=2)
         assert held.reports.asked.count("validations(200000)") == 2
         await held.press("stats.ledger", rounds=2)
-        held.sees("Runs · 4", "⚠ broken off")
+        held.sees("Runs · 4", "⚠ crawler died")
         await held.press("stats.ledger", rounds=2)
         assert "Actions of operators · 5" in held.text()
         await held.press("stats.ledger", rounds=2)
