@@ -103,7 +103,7 @@ XTERM = TerminalTheme(
 )
 """What xterm shows its 16 colours as."""
 
-RICHEST = ("overview", "url", "pulse", "timeline")
+RICHEST = ("overview", "origin", "url", "pulse", "timeline")
 """The scenes with the most parts, tables and charts. They are shown at all sizes and in all looks."""
 
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark", "timeline-120x40-dark"})

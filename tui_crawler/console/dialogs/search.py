@@ -63,7 +63,7 @@ def entries_of(*columns: Column[Any, Any]) -> Relation[SearchEntry]:
         return lambda entry: entry.cells[at] if at < len(entry.cells) else ""
 
     made = (replace(column, show=shown.itself, value=cell(at)) for at, column in enumerate(columns))
-    return Relation(key=lambda entry: entry.key, nothing="nothing fits", columns=tuple(made))
+    return Relation(key=lambda entry: entry.key, nothing="no matches", columns=tuple(made))
 
 
 class SearchDialog(Dialog):
@@ -90,7 +90,7 @@ class SearchDialog(Dialog):
         self._entries, self._notes = tuple(entries), tuple(notes)
 
     def compose(self) -> ComposeResult:
-        with dialog_box(self._heading, "type to filter · enter does it · esc leaves", "search"):
+        with dialog_box(self._heading, "type to filter · enter: do it · esc: leave", "search"):
             yield PlainInput(placeholder=self._hint, compact=True, id="needle", select_on_focus=False)
             table = CrawlTable(self._relation, id="found", show_header=False)
             table.can_focus = False

@@ -84,7 +84,7 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
 
 
 _REFUSED_SHOWN = 8
-_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
+_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,7 @@ def clock_line(view: OriginView, now: int, contract: Contract | None) -> tuple[s
     elif view.state == OriginPhase.resting:
         said = [Styled("no worker is running", "muted")]
     elif view.asleep_until > max(now, view.next_request_at):
-        said = [Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted")]
+        said = [Styled(due(view.asleep_until - now), "waiting"), Styled(" no page is due before", "muted")]
     elif wait <= 0:
         said = [Styled("as soon as its turn comes", "waiting")]
     return fact("next", *said)
@@ -391,7 +391,7 @@ def _status_line(view: OriginView) -> Line:
             return _term("state", f"○ {unavailable_words(view.robots_http_status)}", "muted", LABEL)
         case RobotsStatus.unreachable:
             words = unreachable_words(view.robots_http_status, view.robots_message)
-            return _term("state", f"⚠ {words}: nothing is crawled", "warning", LABEL)
+            return _term("state", f"⚠ {words}: no page is crawled", "warning", LABEL)
         case _:
             return fact("state", Styled("○ not fetched yet", "muted"))
 
