@@ -27,7 +27,6 @@ from tests.console.sample_crawl import API, DOCS, NOW, WWW
 from tests.console.screen_text import Line, screen_lines, write_screens
 from tests.console.support import FakeDetacher, FakeHost, FakeReports, FrozenClock, Stage, stage
 from tests.console.test_welcome import welcome
-from tui_crawler.console.dialogs import choose
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import DARK, LIGHT
@@ -241,12 +240,6 @@ class Album:
 
 
 pytestmark = pytest.mark.usefixtures("painted_when_quiet")
-
-
-@pytest.fixture(autouse=True)
-def _what_goes_by_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine may need longer for all sizes than a line of the screen is shown."""
-    monkeypatch.setattr(choose, "SHOWN_S", 3600.0)
 
 
 @pytest.mark.parametrize("scene", SCENES)
