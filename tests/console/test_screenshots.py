@@ -60,8 +60,8 @@ SCENES: dict[str, tuple[str, ...]] = {
     "timeline": ("timeline.open", *["pageup"] * 4, "left", "left", "left"),
     "timeline-lanes": ("space", "j", "space", "j", "space", "timeline.open"),
     "logs": ("5", "log.search", *"timeout", "enter"),
-    "stats": ("view.stats",),
-    "pulse": ("view.pulse", *["left"] * 20),
+    "jobs": ("7",),
+    "pulse": ("6", *["left"] * 20),
     "workers": ("8",),
     "pivot": ("3", "right", "table.pivot"),
     "sql": ("sql.open", *"SELECT * FROM v_page", "enter"),
@@ -120,7 +120,7 @@ KEPT = {named(scene, SIZES[0], "dark") for scene in (*SCENES, WELCOME)} | {
 }
 """The pictures that a reader looks at."""
 
-READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin", "stats"})
+READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin"})
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
 

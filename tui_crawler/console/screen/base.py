@@ -74,6 +74,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     HERE: ClassVar[frozenset[str]] = frozenset()
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
+    BLANK = True  # nothing but a background, under all panes
     BADGE: ClassVar[str] = ""
     """The selector of the pane whose border says that the picture is frozen; empty: the first that has the focus."""
     MARKS: ClassVar[str] = ""
