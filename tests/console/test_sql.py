@@ -134,7 +134,7 @@ async def test_leaving_cancels_too() -> None:
     queries = FakeQueries(holds=True)
     async with stage((140, 44), queries=queries) as held:
         await held.command("sql SELECT for ever", rounds=2)
-        held.app.dispatcher.show_view("view.stats")
+        held.app.dispatcher.show_view("view.jobs")
         await held.quiet()
         assert queries.cancels >= 1
         await answered(held)
