@@ -42,7 +42,7 @@ def assert_left_with_an_origin_given_up(terminal: Terminal) -> None:
     status = terminal.read_to_end()
     shown = terminal.text()
     assert status == 1, f"status {status} after:\n{shown}"
-    assert "Gave up: " in shown, shown
+    assert "Stopped after errors: " in shown, shown
 
 
 ESCAPE = "\x1b[27u"
