@@ -107,7 +107,7 @@ async def test_f1_says_why_a_key_does_nothing_and_names_the_operators_keys() -> 
     async with stage((120, 60), keymap={"origin.stop": "X"}) as held:
         await held.press("f1", rounds=0)
         assert "you have not raised it" in held.text()
-        assert re.search(r"X\s+Finish the origin", held.text())
+        assert re.search(r"X\s+Stop the origin", held.text())
 
 
 async def test_enter_on_a_grey_entry_of_the_help_sheet_says_why() -> None:
@@ -144,11 +144,11 @@ async def test_the_help_sheet_names_the_undo_key_that_holds() -> None:
     async with stage((120, 40), keymap={"journal.undo": "u"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")
-        assert "u  takes the pause off" in held.text()
+        assert "u  resumes" in held.text()
     async with stage((120, 40), keymap={"journal.undo": "none"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")
-        assert "undo  takes the pause off" in held.text()
+        assert "undo  resumes" in held.text()
 
 
 async def test_a_key_written_as_it_is_anyway_is_not_a_changed_one() -> None:

@@ -35,7 +35,7 @@ async def test_candidates_stand_beside_the_prompt_as_one_types(size: tuple[int, 
         await held.type(":pau")
         assert "pause  pauseall" in held.text()
         await held.type("z")
-        assert "no action begins so" in held.text()
+        assert "no action starts with this" in held.text()
         await held.press("escape", rounds=0)
         assert "pauseall" not in held.text()
         assert not entry(held).display
@@ -198,7 +198,7 @@ async def test_f1_during_a_filter_speaks_of_the_row_under_the_cursor() -> None:
         await held.type("/")
         await held.press("f1", rounds=0)
         assert f"{pane_name(screen.query_one('#todo'))} · Origin" in held.text()
-        assert "Give the marked URLs" in held.text()
+        assert "Retry the marked URLs" in held.text()
         assert "no URL is selected" not in held.text()
 
 
@@ -232,7 +232,7 @@ async def test_pause_only_pauses_and_resume_only_resumes() -> None:
         assert held.told == "resume: the origin is not paused"
         await held.enter(":pause api", rounds=0)
         await held.enter(":pause api", rounds=0)
-        assert held.told == "pause: the origin is paused already"
+        assert held.told == "pause: the origin is already paused"
         await held.enter(":resume api", rounds=0)
         await held.enter(":resume api", rounds=0)
         assert held.told == "resume: the origin is not paused"
@@ -246,7 +246,7 @@ async def test_pauseall_only_pauses_and_resumeall_only_resumes() -> None:
         paused = [view.origin for view in held.reports.rows.values() if view.paused]
         await held.enter(":pauseall", rounds=0)
         await held.enter(":pauseall", rounds=0)
-        assert held.told == "pause all: every origin is paused already"
+        assert held.told == "pause all: every origin is already paused"
         await held.enter(":resumeall", rounds=0)
         await held.enter(":resumeall", rounds=0)
         assert held.told == "resume all: no origin is paused"

@@ -115,7 +115,7 @@ async def test_everything_is_on_one_screen() -> None:
         text = held.text()
         for words in (
             "Exit codes · this run", "91 204", "5 211", "Exit codes · www.example.com · this run",
-            "Jobs · 5 · pages as they stand", "◐ draining",
+            "Jobs · 5 · pages as they are now", "◐ draining",
             "Origins by requests · in all runs", "Refused links · 4 · in all runs", "⊘ scope", "https://elsewhere.example/x",
         ):  # fmt: skip
             assert words in text, words

@@ -135,7 +135,7 @@ def test_a_signal_ends_a_console_whose_crawl_is_seen_again_meanwhile(config):
     with console(config) as terminal:
         terminal.read_until("◷ waiting")
         terminal.press(":replay\r")
-        terminal.read_until("then, not now")
+        terminal.read_until("REPLAY of the past")
         terminal.child.send_signal(signal.SIGTERM)
         assert terminal.read_to_end() == 143
         assert_given_back(terminal)

@@ -105,9 +105,9 @@ def test_an_edited_configuration_is_a_new_version(workbench, reports):
 def test_what_an_operator_applied_survives_restarts(workbench, reports):
     claim, _ = workbench.begin(planned(FIRST))
     workbench.now += 7
-    (now,) = edit(workbench, claim, EDITED, 1, note="asked by mail")
+    (now,) = edit(workbench, claim, EDITED, 1, note="by mail")
     assert (now.ruleset_id, now.parent_id, now.policies) == (2, 1, EDITED)
-    assert (now.who, now.note, now.at, now.from_config) == ("ann", "asked by mail", T0 + 7, False)
+    assert (now.who, now.note, now.at, now.from_config) == ("ann", "by mail", T0 + 7, False)
     for again in (FIRST, moved(FIRST)):
         _, start = workbench.begin(planned(again))
         assert start.rulesets == (now,)
@@ -116,12 +116,12 @@ def test_what_an_operator_applied_survives_restarts(workbench, reports):
 
 def test_the_last_edit_wins_and_says_what_it_replaced(workbench, reports):
     claim, _ = workbench.begin(planned(FIRST))
-    edit(workbench, claim, EDITED, 1, note="asked by mail")
+    edit(workbench, claim, EDITED, 1, note="by mail")
     third = replace(FIRST, whitelist=Whitelist((), ("/docs/",)))
     _, start = workbench.begin(planned(third))
     (now,) = start.rulesets
     assert (now.ruleset_id, now.parent_id, now.policies, now.from_config) == (3, 2, third, True)
-    assert now.note == "the configuration was edited; replaces version 2 of ann (asked by mail)"
+    assert now.note == "the configuration was edited; replaces version 2 of ann (by mail)"
     events = [row[1] for row in reports.rows("v_activity", ["event", "message"]) if row[0] == "ruleset_applied"]
     assert events == [
         "job main: version 2 of ann replaces 1",

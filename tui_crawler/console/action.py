@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.records.view import OriginView
     from tui_crawler.domain.records.worker import WorkerView
 
-NOTHING_TO_UNDO = "nothing of this console to undo; what others did: undo in Rules, or the opposite"
+NOTHING_TO_UNDO = "no action of this console to undo; for others: undo in Rules, or the opposite action"
 """Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
 
 LARGEST = 2
@@ -48,13 +48,13 @@ class Where(Enum):
     )
     failures = (
         "Failures",
-        "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
+        "Pages that failed, in groups; the pages of the group under the cursor are listed next to them.",
         View("2", "failures", "Failed pages by exit code", narrow="Fail"),
     )
     url = "URL", "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt."
     urls = (
         "URLs",
-        "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
+        "All known URLs that match the filter, in one list; the page under the cursor in full.",
         View("3", "URLs", "All known URLs, to be filtered"),
     )
     why = "Why", "The whole decision chain of one URL, with the line that decided at each step."
@@ -65,11 +65,11 @@ class Where(Enum):
     )
     rule_draft = (
         "Rule draft",
-        "A draft of other rules and its impact on all known URLs; nothing holds until it is applied.",
+        "A draft of rules and its impact on all known URLs; it takes effect when it is applied.",
     )
     logs = (
         "Logs",
-        "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
+        "Attempts, events and operator actions in order of time; the newest row is followed.",
         View("5", "logs", "What happened, in one list by time"),
     )
     stats = (
@@ -84,20 +84,20 @@ class Where(Enum):
     )
     workers = (
         "Workers",
-        "Who crawls this database, on which machine, with how much work; and what is wanted of each.",
-        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat", narrow="Work"),
+        "The workers of this crawl: machine, load and state of each.",
+        View("8", "workers", "Workers: state, origins, pace, heartbeat", narrow="Work"),
     )
     robots = (
         "robots.txt",
-        "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
+        "The robots.txt of one origin, what it means for this crawler, and the limits it sets.",
     )
-    diff = ("Runs compared", "What two runs found different: origins, and the pages of the one under the cursor.")
+    diff = ("Runs compared", "Two runs compared: origins, and the pages of the origin under the cursor that differ.")
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
     timeline = (
         "Politeness",
-        "Promised and kept gaps of origins over time, a lane each, with what was asked, patience and state.",
+        "Required and actual gaps between requests over time, a lane per origin, with requests, patience and state.",
     )
-    sql = "SQL", "Questions in SQL that only read; the answer as a table, the row under the cursor in full."
+    sql = "SQL", "Read-only queries in SQL: the views with their columns, the result as a table or a chart."
     welcome = "Welcome", ""
 
     _value_: str
@@ -204,7 +204,7 @@ def _paused_already(now: Situation) -> str:
     going = unfinished(now.origins)
     if not all(view.paused for view in going):
         return ""
-    return "the origin is paused already" if len(going) == 1 else f"{len(going)} marked origins are paused already"
+    return "the origin is already paused" if len(going) == 1 else f"{len(going)} marked origins are already paused"
 
 
 def _not_paused(now: Situation) -> str:
@@ -216,10 +216,10 @@ def _not_paused(now: Situation) -> str:
 
 def _no_worker(now: Situation) -> str:
     if not now.workers:
-        return "no worker that is at work is selected"
+        return "no running worker is selected"
     if not any(one.shared for one in now.workers):
-        return "it crawls alone and takes no orders; its origins can be paused"
-    return "" if any(one.takes_orders for one in now.workers) else "it was told to leave already"
+        return "it is the only worker; pause its origins instead"
+    return "" if any(one.takes_orders for one in now.workers) else "it is already leaving"
 
 
 def _newest(now: Situation) -> str:
@@ -240,7 +240,7 @@ class Need(Enum):
     paused = member(_not_paused)
     pausable = "pausable"
     live = "live"
-    failed = member(lambda now: "" if now.failed else "nothing has failed here")
+    failed = member(lambda now: "" if now.failed else "no failed pages here")
     lost_patience = member(
         lambda now: "" if any(one.patience < one.patience_max for one in now.origins) else "patience is full"
     )
@@ -252,7 +252,7 @@ class Need(Enum):
     redo = "redo"
     older = member(lambda now: "" if now.older else "this is the end of the list")
     newer = member(_newest)
-    filtered = member(lambda now: "" if now.frame.filtered() else "nothing is filtered")
+    filtered = member(lambda now: "" if now.frame.filtered() else "no filter is set")
     job = member(lambda now: "" if now.jobs else "no job is selected")
     worker = member(_no_worker)
     movable = "movable"
@@ -260,11 +260,12 @@ class Need(Enum):
     queries = "queries"
     rules = member(lambda now: "" if now.rules else "there is no ruleset yet")
     entry = member(lambda now: "" if now.entry else "no entry of the ruleset is selected")
-    draft = member(lambda now: "" if now.draft else "nothing is drafted")
+    draft = member(lambda now: "" if now.draft else "there is no draft")
     smaller = member(lambda now: "" if now.frame.zoom() < LARGEST else "the pane has the whole screen")
     zoomed = member(lambda now: "" if now.frame.zoom() else "no pane is enlarged")
     replay = "replay"
     replays = "replays"
+    diagnosis = "diagnosis"
     startable = "startable"
 
     def lacking(self, now: Situation) -> str:

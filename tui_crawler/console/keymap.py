@@ -51,7 +51,7 @@ def read_keymap(written: Mapping[str, str]) -> KeyMap:
     places |= {action.id: action.where for action in ACTIONS if action.where}
     for name, keys in written.items():
         if name not in places:
-            problems.append((name, f"there is no action {name}"))
+            problems.append((name, f"unknown action {name}"))
         elif (read := _read_keys(name, keys, problems)) is not None:
             own[name] = read
     held = _share_out(own, usual, places, problems)
@@ -76,7 +76,7 @@ def _read_keys(name: str, keys: str, problems: list[tuple[str, str]]) -> tuple[s
     good = []
     for key in canonical(keys):
         if key in _SAME_BYTES:
-            problems.append((name, f"a terminal cannot tell {key} from {_SAME_BYTES[key]}"))
+            problems.append((name, f"a terminal cannot distinguish {key} from {_SAME_BYTES[key]}"))
         elif not is_key(key):
             problems.append((name, f"there is no key {key}"))
         else:

@@ -191,7 +191,7 @@ class Navigation(Handles):
         if origin := now.origins[0].origin if now.origins else "/".join(url.split("/", 3)[:3]):
             self.go_to(Where.robots, origin, url)
         else:
-            self._screens.tell("no", "robots.txt: nothing is selected", "muted")
+            self._screens.tell("no", "robots.txt: no origin is selected", "muted")
 
     @handles("url.inspect_why")
     def _inspect(self, url: str) -> None:

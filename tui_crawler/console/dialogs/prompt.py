@@ -103,7 +103,7 @@ class Prompt:
         low = word.casefold()
         near = [action for action in actions_at(screen.WHERE) if action.word and action.word.startswith(low)]
         near.sort(key=lambda action: bool(why_not(action, situation)))
-        about = "" if near else f"no action begins so; {self._lists_them}"
+        about = "" if near else f"no action starts with this; {self._lists_them}"
         if len(near) == 1:
             reason = why_not(near[0], situation)
             about = f"— {reason}" if reason else near[0].help
@@ -112,7 +112,7 @@ class Prompt:
     def _not_one(self, word: str, meant: Sequence[Action]) -> str:
         if meant:
             return f"{word}: {_either([action.word for action in meant])}?"
-        return f"there is no action {word} here; {self._lists_them}"
+        return f"unknown action {word} here; {self._lists_them}"
 
     @property
     def _lists_them(self) -> str:

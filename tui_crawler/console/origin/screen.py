@@ -196,7 +196,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         if keyset.news and not self._list.following:
             parts.append(f"{count(keyset.news)} new")
         if self._list.in_part:
-            parts.append(f"only the {count(len(self._attempts.held_rows()))} rows held")
+            parts.append(f"only the {count(len(self._attempts.held_rows()))} rows loaded")
         title(self._attempts, " · ".join(parts))
 
     def _view(self) -> OriginView | None:
@@ -236,7 +236,7 @@ class OriginScreen(LaneScreen, RowsScreen):
     def _go_to_problem(self, older: bool) -> None:
         problems = {line.key for line in self._list.keyset.rows if line.problem}
         if not go_to_problem(self._attempts, problems, older=older):
-            self.console.tell("no", "there is no further problem in this list", "muted")
+            self.console.tell("no", "no further problem in this list", "muted")
 
     def open_selected(self) -> None:
         """Opens the URL under the cursor, or the pages whose last attempt ended with an exit code."""

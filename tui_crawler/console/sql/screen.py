@@ -242,7 +242,7 @@ class SqlScreen(ConsoleScreen):
         else:
             words = "no query yet"
         player, zone = self.console.live_state.player, self.console.clock.zone
-        now = "" if player is None else f" · the database as it is now, not as of {clock(player.at, zone)}"
+        now = "" if player is None else f" · the current database, not as of {clock(player.at, zone)}"
         title(self._editor, f"SQL · read-only{now}")
         title(self._table, f"Result · {words}")
         title(self._chart, f"Chart · {self._chart.chart.heading}")

@@ -25,7 +25,7 @@ SHOWN = 100
 
 ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "bytes"), ("failed", "failed pages"))
 """What the origins are ordered by, field and word."""
-SPANS: dict[str, str] = {"requests": "in all runs", "bytes": "in all runs", "failed": "as they stand"}
+SPANS: dict[str, str] = {"requests": "in all runs", "bytes": "in all runs", "failed": "now"}
 """What is counted by the field of an order of origins."""
 
 

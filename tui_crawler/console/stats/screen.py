@@ -257,7 +257,7 @@ class StatsScreen(RowsScreen):
         narrow, key = self.has_class("-narrow"), self.key_names("stats.exits")
         title(self._all_exits, "Exit codes · this run" + (f" · {key}: {own}" if narrow else ""))
         title(self._own_exits, f"Exit codes · {own} · " + (f"{key}: all origins" if narrow else "this run"))
-        title(self._job_table, f"Jobs · {self._job_table.told(count(len(self._jobs)))} · pages as they stand")
+        title(self._job_table, f"Jobs · {self._job_table.told(count(len(self._jobs)))} · pages as they are now")
         title(self._top, f"Origins by {dict(ORDERS)[self._order]} · {SPANS[self._order]}")
         words, hint = self._ledger.titles()
         title(self._ledger, *((f"{words} · {hint}",) if narrow else (words, hint)))
@@ -360,13 +360,13 @@ class StatsScreen(RowsScreen):
         self.console.read_soon()
 
     @handles("job.toggle_pause", toggle_jobs, "")
-    @handles("job.pause", pause_jobs, "pause job: it is paused already")
+    @handles("job.pause", pause_jobs, "pause job: it is already paused")
     @handles("job.resume", resume_jobs, "resume job: it is not paused")
     def _steer(self, now: Situation, make: Callable[[Sequence[JobView]], Intent | None], why: str) -> None:
         """Carries out what is possible; else says `why` not, or that the jobs are aborted."""
         intent = make(now.jobs)
         if intent is None and (not why or all(job.aborted for job in now.jobs)):
-            why = "an aborted job is taken up with: tui-crawler jobs unabort"
+            why = "to continue an aborted job: tui-crawler jobs unabort"
         if intent is None:
             self.console.tell("no", why, "muted")
         else:
