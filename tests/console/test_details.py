@@ -69,7 +69,7 @@ async def test_failures_by_exit_code_open_a_page_with_attempts_requests_headers_
     async with stage(keys="2") as held:
         assert isinstance(held.app.screen, FailuresScreen)
         assert held.table("#groups").row_count == 4
-        assert "15 pages, 14 recoverable" in held.text()
+        assert "15 pages, 14 retryable" in held.text()
         await held.press("enter", "j", "enter", rounds=3)
         assert isinstance(held.app.screen, UrlScreen)
         held.sees(f"{API}/v2/items?page=18", "Items page 18", "no response head within 30.0 s")

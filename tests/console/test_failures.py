@@ -214,7 +214,7 @@ def test_the_more_were_counted_the_less_often_that_is_done() -> None:
 async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
     reports = FakeReports(counted=200_000, failed=1_204_331)
     async with stage((160, 40), reports=reports, keys="2") as held:
-        held.sees("counted 15 of 1 204 331, 14 recoverable", "as of 10:41:0")
+        held.sees("counted 15 of 1 204 331, 14 retryable", "as of 10:41:0")
         await held.settle(4, move_ms=30_000)
         assert reports.asked.count("failure_count(exit_code)") == 2, "the first pages, and all of them"
         await held.press("failures.count", rounds=2)

@@ -13,8 +13,8 @@ from tui_crawler.console.action import NOTHING_TO_UNDO, Where
 from tui_crawler.console.dialogs import pane_help
 from tui_crawler.console.dialogs.help import _LEGEND
 from tui_crawler.console.dialogs.pane_help import PaneText, text_of, texts_in
+from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.cells import cell_text
 from tui_crawler.text.glyphs import STATES
@@ -76,9 +76,9 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
 
 
 def test_every_column_of_every_ledger_has_a_meaning() -> None:
-    for columns in (ledger.relation.columns for ledger in STATS_TABLES.values()):
+    for columns in (ledger.relation.columns for ledger in LEDGERS.values()):
         for column in columns:
-            assert text_of("stats", "ledger").columns[column.id]
+            assert text_of("jobs", "ledger").columns[column.id]
 
 
 def test_meanings_are_short() -> None:

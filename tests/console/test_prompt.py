@@ -82,7 +82,7 @@ async def test_o_alone_is_an_origin_on_every_screen_though_other_words_begin_so(
         for view in "1257":
             await held.press(view, rounds=1)
             await held.type(":o")
-            assert "overview" in held.text(), "what it begins is offered"
+            assert "origins" in held.text(), "what it begins is offered"
             await held.enter(f" {API.removeprefix('https://')}")
             assert held.on_top.crumbs() == ("Origins", API.removeprefix("https://"))
 
@@ -117,10 +117,10 @@ async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_s
 
 async def test_an_origin_after_the_word_of_the_overview_opens_it_and_an_unknown_one_is_told() -> None:
     async with stage() as held:
-        await held.enter(":ov api.ex")
+        await held.enter(":origins api.ex")
         assert held.on_top.crumbs() == ("Origins", "api.example.org")
-        await held.enter(":ov 127", rounds=0)
-        assert held.told == "overview: there is no origin 127"
+        await held.enter(":overview 127", rounds=0)
+        assert held.told == "origins: there is no origin 127"
         await held.enter(":origin https", rounds=0)
         assert " or " in held.told
         await held.enter(":logs api", rounds=0)

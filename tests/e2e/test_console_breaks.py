@@ -301,7 +301,7 @@ VIEWS = {
     ("3", " URLs "): {"i": "Why is a URL"},
     ("4", " Rules "): {"?": "Keys · Rules"},
     ("5", " Logs "): {"?": "Keys · Logs"},
-    ("6", " Stats "): {"\x03": "Quit?"},
+    ("7", " Jobs "): {"\x03": "Quit?"},
 }
 """Key and words of views; keys and words of what is opened over each."""
 ESCAPE = "\x1b[27u"

@@ -23,13 +23,14 @@ LARGEST = 2
 @dataclass(frozen=True, slots=True)
 class View:
     """A numbered view: its key, its name in the footer, what the help sheet says of going there, whether its filters
-    and orders are remembered, and its name on a narrow line of tabs."""
+    and orders are remembered, its name on a narrow line of tabs, and what it was called before."""
 
     key: str
     label: str
     help: str
     layout: bool = True
     narrow: str = ""
+    formerly: str = ""
 
 
 class Where(Enum):
@@ -39,7 +40,7 @@ class Where(Enum):
     overview = (
         "Origins",
         "All origins of the crawl, the selected one in short, and every attempt as it ends.",
-        View("1", "origins", "All origins, events and totals", layout=False, narrow="Orig"),
+        View("1", "origins", "All origins, events and totals", layout=False, narrow="Orig", formerly="overview"),
     )
     origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
     tree = (
@@ -72,15 +73,15 @@ class Where(Enum):
         "Attempts, events and operator actions in order of time; the newest row is followed.",
         View("5", "logs", "What happened, in one list by time"),
     )
-    stats = (
-        "Stats",
-        "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
-        View("6", "stats", "Exit codes, jobs, stashes, refused links, runs"),
-    )
     pulse = (
         "Pulse",
         "Pages, bytes, latency, failures, what waits and what the crawl costs; one cursor reads all charts.",
-        View("7", "pulse", "How the crawl goes over time, as charts"),
+        View("6", "pulse", "How the crawl goes over time, as charts"),
+    )
+    jobs = (
+        "Jobs",
+        "The jobs and what can be done with them, and a ledger: refused links, limbo, stashes, runs, actions.",
+        View("7", "jobs", "Jobs, refused links, limbo, stashes, runs, actions", formerly="stats"),
     )
     workers = (
         "Workers",
@@ -122,6 +123,11 @@ class Where(Enum):
 
 VIEWS: Mapping[Where, View] = {where: where.view for where in Where if where.view is not None}
 """The numbered views, in the order of their keys."""
+
+FORMER_IDS: Mapping[str, str] = {
+    f"view.{one.formerly}": where.goes_there for where, one in VIEWS.items() if one.formerly
+}
+"""The actions of views by the ids that they had before."""
 
 
 class Topic(Enum):

@@ -21,9 +21,9 @@ _SPANS = _PULSE | _on(Where.timeline)
 _VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.scope}
 _TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff, Where.rule_draft)
 _FILTERED = _TABLES - _LOG
-_MATCHED = _FILTERED - _on(Where.urls, Where.stats)
+_MATCHED = _FILTERED - _on(Where.urls, Where.jobs)
 _PROBLEMS = _ORIGINS | _LOG
-_JOBS = _on(Where.stats)
+_JOBS = _on(Where.jobs)
 _TABS = _on(Where.url)
 _LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules)
@@ -226,8 +226,6 @@ ACTIONS: tuple[Action, ...] = (
         "gives them back to their previous worker", "move", takes=Takes.move),
     _look("stats.ledger", "t s", "show", "Show refused links, limbo, stashes, validation, runs, actions of operators",
         _JOBS, word="show", takes=Takes.ledger),
-    _look("stats.exits", "t x", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", _JOBS,
-        word="exits"),
     _look("stats.count", "t n", "count", "Count the pages in stashes, or what validators said, now", _JOBS,
         word="count"),
     _look("url.inspect_why", "i", "why?", "Why a URL is (not) crawled: any URL, also an unknown one",
@@ -271,8 +269,8 @@ ACTIONS: tuple[Action, ...] = (
         _MAKES_RULES, (Need.writer, Need.url), word="makerule",
         footer=46),
     *(
-        _look(where.goes_there, view.key, view.label, view.help, word=where.name,
-            takes=_VIEWS_TAKE.get(where, Takes.nothing))
+        _look(where.goes_there, view.key, view.label, view.help, word=view.label.lower(),
+            takes=_VIEWS_TAKE.get(where, Takes.nothing), short=view.formerly)
         for where, view in VIEWS.items()
     ),
     _look("diagnosis.show", "g w", "what is wrong",

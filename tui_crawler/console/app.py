@@ -32,7 +32,7 @@ from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, a
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.tabs import TabBar, view_tabs
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
-from tui_crawler.console.reading.refresh import Lock, lock_words
+from tui_crawler.console.reading.refresh import ORIGINS, Lock, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
 from tui_crawler.console.routes import Supply, load_ahead
@@ -43,6 +43,7 @@ from tui_crawler.console.session import ConsoleMemory, ConsoleSession, SessionFi
 from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.url.explanation import ExplanationQuery
+from tui_crawler.console.urls.cells import note_origins
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
@@ -381,6 +382,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.live_state.unreadable = self.poll_timer.failure
         if not isinstance(answer, ReadFailed):
             self.live_state.feed(answer)
+            if answer is not None:
+                note_origins((view.origin for view in ORIGINS.found_in(answer) or ()), self.live_state.origins)
             screen = self.console_screen
             if screen is not None and is_ready(screen):
                 if answer is not None and answer.wants.asker is screen.asker:
@@ -519,10 +522,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             stale_ms=self.poll_timer.look_at_age(self.live_state.age_ms()),
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
-        current = self.navigation.view_of(screen)
-        screen.query_one("#views", TabBar).tell(
-            view_tabs(state, current, self.appearance.key_names.first), current.goes_there
-        )
+        tabs = view_tabs(state, self.navigation.view_of(screen), self.appearance.key_names.first)
+        screen.query_one("#views", TabBar).tell(*tabs)
         if self.live_state.diagnoses or "diagnosis" in vars(self):
             self.diagnosis.show_on(screen)
         for pane in screen.query(Lines) if not screen.frozen else ():

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from textual.keys import Keys
 
-from tui_crawler.console.action import Where
+from tui_crawler.console.action import FORMER_IDS, Where
 from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.keys import MENUS, NO_KEY, USUAL, canonical, character_of, key_name
 
@@ -49,7 +49,8 @@ def read_keymap(written: Mapping[str, str]) -> KeyMap:
     usual = {name: canonical(keys) for name, keys in USUAL.items()}
     places = dict.fromkeys(usual, frozenset(Where))
     places |= {action.id: action.where for action in ACTIONS if action.where}
-    for name, keys in written.items():
+    for former, keys in written.items():
+        name = FORMER_IDS.get(former, former)
         if name not in places:
             problems.append((name, f"unknown action {name}"))
         elif (read := _read_keys(name, keys, problems)) is not None:

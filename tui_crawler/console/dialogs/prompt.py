@@ -93,7 +93,7 @@ class Prompt:
         if argument and named:
             return f"{action.word}: there is no {'origin' if takes_origin(action) else 'worker'} {argument}"
         if argument and action.takes is Takes.nothing:
-            return f"{action.word} takes nothing after it; :overview ORIGIN opens one"
+            return f"{action.word} takes nothing after it; :origins ORIGIN opens one"
         if argument and action.takes is Takes.exit_code and (problem := _no_exit_code(argument)):
             return f"{action.word}: {problem}"
         return Typed(action, argument)
@@ -130,9 +130,9 @@ class Prompt:
             case Takes.order:
                 return screen.orders(table) if (table := _table(screen)) is not None else ()
             case Takes.ledger:
-                from tui_crawler.console.stats.queries import STATS_TABLES  # noqa: PLC0415  loads a view
+                from tui_crawler.console.jobs.queries import LEDGERS  # noqa: PLC0415  loads a view
 
-                return tuple(STATS_TABLES)
+                return tuple(LEDGERS)
             case Takes.layout:
                 return tuple(screen.console.memory.file.layouts())
             case Takes.scope:

@@ -177,7 +177,7 @@ def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE)
     what = " of ".join(filter(None, (", ".join(exits), ", ".join(map(host_of, origins)))))
     hope = ""
     if group.recoverable < group.count:
-        some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
+        some = f"{count(group.recoverable)} of them are retryable, the others are final" if group.recoverable else ""
         hope = f"{some or 'They are final'}: the response is unlikely to change."
     retry, says = orders.RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
     note = " ".join(filter(None, (gave_up_words(estimate.gave_up), hope)))

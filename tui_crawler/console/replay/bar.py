@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TRACK, _SHORT_TRACK = 40, 12
 _OF_NOW = {
-    Where.stats: "stashes, job settings: current",
+    Where.jobs: "stashes, job settings: current",
     Where.robots: "text of robots.txt: current",
     Where.diff: "compared: current data",
     Where.page_diff: "compared: current data",
