@@ -174,7 +174,7 @@ def _of_seeds(seeds: Iterable[LostPage]) -> Iterator[Diagnosis]:
 
 def _of_origins(facts: DiagnosisFacts) -> Iterator[Diagnosis]:
     for origin, trap in guard_suspicions(facts.traps).items():
-        words = f"{_short(origin)} looks like a crawler trap: {'; '.join(trap.evidence)}"
+        words = f"crawler trap suspected at {_short(origin)}: {'; '.join(trap.evidence)}"
         links = sum(one.count for one in facts.traps if one.origin == origin)
         yield Diagnosis(DiagnosisKind.trap_suspected, words, links, (origin,), (trap.sample_url,))
     for origin, warning in facts.elsewhere:
