@@ -441,6 +441,15 @@ async def test_the_catalogue_is_shown_first_and_proposes_a_query() -> None:
         await held.quiet()
         assert "v_origin" in held.text()
         assert held.app.focused is held.table("#sql-views")
+        held.app.do("sql.chart", "note depth")
+        await held.quiet()
+        held.sees("Chart · depth by note")
+        await held.press("escape", "escape", "escape", rounds=1)
+        await held.act("sql.open")
+        await answered(held)
+        held.app.screen.set_focus(held.table("#sql-views"))
+        await held.press("enter", rounds=1)
+        assert editor(held).text == "SELECT * FROM v_page LIMIT 100", "what was proposed before is replaced"
 
 
 async def test_a_name_is_inserted_into_a_query_that_was_typed_and_a_filter_finds_columns() -> None:
