@@ -52,7 +52,7 @@ def job(name: str, *rules: Rule) -> JobPlan:
 
 def edit(workbench: Workbench, claim: Claim, policies: PolicySet, base_id: int, **more: Any) -> tuple[Ruleset, ...]:
     command = ApplyRules(to_json(policies), base_id, **more)
-    return workbench.work(lambda work: rulesets.apply(work, claim, command, "ann"))
+    return workbench.work(lambda work: rulesets.apply(work, claim, command, "ann")[0])
 
 
 def everything(workbench: Workbench) -> list[Any]:
@@ -243,14 +243,14 @@ async def test_the_store_applies_rules(database_bench: DatabaseBench, monkeypatc
     with pytest.raises(StorageFailure, match="no run"):
         await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "ann")
     await store.begin_run(planned(FIRST))
-    (now,) = await store.apply_rules(ApplyRules(to_json(EDITED), 1, note="n"), "ann")
+    (now,), _ = await store.apply_rules(ApplyRules(to_json(EDITED), 1, note="n"), "ann")
     assert (now.ruleset_id, now.who, now.note, now.policies) == (2, "ann", "n", EDITED)
     with pytest.raises(RulesetConflict):
         await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "bob")
     await store.end_run("exhausted", True)
     rest = await store.begin_rest()
     assert rest.rulesets == (now,)
-    (later,) = await store.apply_rules(ApplyRules(to_json(FIRST), 2), "bob")
+    (later,), _ = await store.apply_rules(ApplyRules(to_json(FIRST), 2), "bob")
     assert (later.ruleset_id, later.policies) == (3, FIRST)
     await store.end_rest()
 
@@ -380,7 +380,7 @@ def _edit(transaction: Any, claim: Claim, model: Model, wanted: PolicySet, name:
         with pytest.raises(ValueError, match="rules of their own"):
             rulesets.apply(transaction, claim, command, "ann")
         return
-    answer = {one.job: one for one in rulesets.apply(transaction, claim, command, "ann")}
+    answer = {one.job: one for one in rulesets.apply(transaction, claim, command, "ann")[0]}
     for each in names:
         policies = change.applied_to(model.now(each))
         if same_rules(policies, model.now(each)):
