@@ -20,7 +20,7 @@ from tui_crawler.console.logs.rows import LOG, LogEntry, action_line, activity_l
 from tui_crawler.console.operator.retry_start import NextRequest
 from tui_crawler.console.origin.rows import TODO, TodoLine
 from tui_crawler.console.overview.event_rows import EVENTS, line_of
-from tui_crawler.console.overview.rows import NARROW, OVERVIEW, OriginLine
+from tui_crawler.console.overview.rows import OVERVIEW, OriginLine
 from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.pulse.wall import wall_lines, wall_of
 from tui_crawler.console.rules.rows import VERSIONS
@@ -71,7 +71,7 @@ def relations(reports: FakeReports, payload: str = "") -> Iterator[tuple[Relatio
     lines = [
         OriginLine(view, run, payload, *more) for view in views for more in ((), (True, 2, True, (1.0, None), (9.0,)))
     ]
-    for relation in (OVERVIEW, NARROW, HELD):
+    for relation in (OVERVIEW, HELD):
         yield relation, lines
     yield EVENTS, [*map(line_of, (*reports.log, *reports.actions(9), ReportedError(1, NOW, payload)))]
     yield ATTEMPTS, reports.log

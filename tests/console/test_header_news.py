@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from textual.widgets import TextArea
-
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import stage
@@ -60,18 +58,6 @@ async def test_a_run_that_ended_says_whether_it_is_complete_and_which_origin_is_
     async with stage((160, 40), reports=reports) as held:
         await held.settle(3, move_ms=500)
         text = held.text()
-        assert "⚠ not complete: 1 of 1 seed gave no document" in text, "a notice"
         assert "; not complete: 1 of 1 seed" in text.splitlines()[0], "the header"
         assert "⚠ empty" in text
         assert "empty: noindex" in text
-
-
-async def test_where_a_seed_leads_that_left_its_site_is_offered_to_be_added() -> None:
-    over = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
-    seed = SeedEnd(f"{WWW}/", "redirect", 302, "https://new.example/start", "redirects to https://new.example/start")
-    reports = FakeReports(newest_run=over, coverage=Coverage(over, seeds=(seed,), seeds_total=1, seeds_lost=1))
-    async with stage(reports=reports) as held:
-        await held.settle(3, move_ms=500)
-        assert "a adds https://new.example/start" in " ".join(held.text().replace("│", " ").split())
-        await held.press("a")
-        assert held.app.screen.query_one(TextArea).text == "https://new.example/start"

@@ -31,15 +31,15 @@ def test_the_operators_keys_win_and_the_loser_is_named() -> None:
 
 def test_a_key_that_meets_nobody_is_no_conflict() -> None:
     assert BY_ID["rules.test"].where.isdisjoint(BY_ID["origin.stop"].where)
-    keymap = read_keymap({"rules.test": "x"})
+    keymap = read_keymap({"rules.test": "o s"})
     assert keymap.problems == ()
     assert set(keymap.keys) == {"rules.test"}
 
 
 def test_two_actions_may_change_places() -> None:
-    keymap = read_keymap({"origin.stop": "p", "origin.toggle_pause": "x"})
+    keymap = read_keymap({"origin.stop": "p", "origin.toggle_pause": "o s"})
     assert keymap.problems == ()
-    assert (keymap.keys["origin.stop"], keymap.keys["origin.toggle_pause"]) == ("p", "x")
+    assert (keymap.keys["origin.stop"], keymap.keys["origin.toggle_pause"]) == ("p", "o s")
 
 
 def test_the_same_key_twice_is_told_and_the_first_has_it() -> None:

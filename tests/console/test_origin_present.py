@@ -16,7 +16,6 @@ from tui_crawler.console.origin.rows import (
     clock_line,
     contract_lines,
     delay_past,
-    delay_source,
     head_line,
     narrow_head,
     patience_past,
@@ -27,6 +26,7 @@ from tui_crawler.console.overview.rows import OVERVIEW, OriginLine, delay_cell, 
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.domain.crawl.contract import Contract
+from tui_crawler.domain.history.idle_reason import delay_why
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.domain.records.page_view import OriginHistory
@@ -108,24 +108,8 @@ def test_the_delay_is_told_as_a_chain_with_its_reasons_oldest_first() -> None:
 def test_a_delay_that_the_operator_lowers_is_shown_at_once() -> None:
     lowered = origin(API, delay_ms=1_000, delay_reason="lowered", next_request_at=NOW + 4_000)
     assert delay_cell(lowered).text == "1.0s▼"
-    assert delay_source(lowered) == "lowered by the operator, this wait stays"
+    assert delay_why(lowered) == "lowered by the operator, this wait stays"
     assert next_cell(lowered, NOW).text == "4.0s"
-
-
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("default", "configured"),
-        ("floor", "floor"),
-        ("crawl_delay", "Crawl-delay of robots.txt"),
-        ("rate_limit", "slowed by 429"),
-        ("response_time", "adaptive: slow responses"),
-        ("operator", "set by the operator"),
-        ("none", ""),
-    ],
-)
-def test_the_source_of_the_delay_is_named(reason: str, words: str) -> None:
-    assert delay_source(origin(API, delay_reason=reason)) == words
 
 
 def test_the_turn_follows_from_what_is_due() -> None:

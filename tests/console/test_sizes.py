@@ -37,8 +37,8 @@ async def test_narrow_is_one_column_with_the_reason_below_the_table() -> None:
     async with stage((60, 20)) as held:
         assert held.app.screen.has_class("-narrow")
         text = held.text()
-        assert "shop.example.n" in text
-        assert {"STATE", "ORIGIN", "TODO", "PAT", "NEXT"} <= {*text.splitlines()[2].split()}
+        assert "shop.ex" in text
+        assert {"STATE", "ORIGIN", "TODO", "PAT", "NEXT"} <= {*text.splitlines()[3].split()}
         assert "⚠ failing  " in text.splitlines()[-2]
         assert "Events" not in text
         assert "q quit" in text.splitlines()[-1]
@@ -100,7 +100,7 @@ async def test_a_screen_hidden_during_a_resize_fits_when_it_comes_back() -> None
         await resize(held, 60, 20)
         await held.press("escape", rounds=2)
         assert held.app.screen.has_class("-narrow")
-        assert "shop.example.n" in held.text()
+        assert "shop.ex" in held.text()
 
 
 async def test_notices_are_not_drawn_where_nothing_else_fits_and_cover_no_row_else() -> None:

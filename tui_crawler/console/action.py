@@ -265,6 +265,7 @@ class Need(Enum):
     zoomed = member(lambda now: "" if now.frame.zoom() else "no pane is enlarged")
     replay = "replay"
     replays = "replays"
+    diagnosis = "diagnosis"
     startable = "startable"
 
     def lacking(self, now: Situation) -> str:

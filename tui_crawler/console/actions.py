@@ -29,6 +29,7 @@ _LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules)
 _DRAFT = _on(Where.rule_draft)
 _WORKERS = _on(Where.workers)
+_MAKES_RULES = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree)
 _SQL = _on(Where.sql)
 _SELECTED = frozenset(Where) - _LOG - _on(Where.timeline, Where.diff, Where.page_diff, Where.welcome)
 _REPLAY, _WRITE = (Need.replay,), (Need.writer,)
@@ -267,13 +268,20 @@ ACTIONS: tuple[Action, ...] = (
     _look("rules.job", "o n", "next job", "Show the rules of another job", _RULES, word="nextjob"),
     _crawl("rule.from_selection", "m", "make rule",
         "Draft a rule for the marked URLs, or the selected one, and all alike",
-        _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree), (Need.writer, Need.url), word="makerule",
+        _MAKES_RULES, (Need.writer, Need.url), word="makerule",
         footer=46),
     *(
         _look(where.goes_there, view.key, view.label, view.help, word=where.name,
             takes=_VIEWS_TAKE.get(where, Takes.nothing))
         for where, view in VIEWS.items()
     ),
+    _look("diagnosis.show", "g w", "what is wrong",
+        "Show the pages or the origin that the line under the tabs is about", needs=(Need.diagnosis,), word="wrong"),
+    _crawl("diagnosis.allow", "m", "make rule",
+        "Draft the policy that allows the queries that are refused, as the line under the tabs says",
+        frozenset(Where) - _MAKES_RULES - _DRAFT - _SQL, (Need.diagnosis,), word="allow"),
+    _look("diagnosis.dismiss", "x", "hide", "Hide the line under the tabs for this run, until it is worse",
+        needs=(Need.diagnosis,), word="hide"),
     _look("origin.open", "g o", "origin", "Open an origin by its name; :o for short", needs=(Need.origin,),
         word="origin", short="o"),
     _look("worker.open", "g k", "worker", "Show a worker by its name, among all", word="worker", takes=Takes.worker),

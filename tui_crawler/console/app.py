@@ -47,6 +47,7 @@ from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.action import Situation
+    from tui_crawler.console.diagnosis import DiagnosisActions
     from tui_crawler.console.operator.commands import CommandQueue
     from tui_crawler.console.operator.detach import Detacher
     from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -232,10 +233,17 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         return Navigation(self, self.live_state, supplies, self.do, self.replay.go_to_time)
 
     @cached_property
+    def diagnosis(self) -> DiagnosisActions:
+        """What needs a person; made when something does, which is not before the first paint."""
+        from tui_crawler.console.diagnosis import DiagnosisActions  # noqa: PLC0415  see above
+
+        return DiagnosisActions(self.live_state, self.memory, self.go_to)
+
+    @cached_property
     def dispatcher(self) -> Dispatcher:
         """What finds who does an action."""
         others = (self.appearance, self.way_out, self.host_takeover, self.replay)
-        late = (lambda: self.command_queue, lambda: self.row_actions)
+        late = (lambda: self.diagnosis, lambda: self.command_queue, lambda: self.row_actions)
         return Dispatcher(self, others, late, self.situation, self.live_state, self.appearance, self.navigation)
 
     @cached_property
@@ -254,6 +262,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             Need.detachable: lambda: self.way_out.hindrance,
             Need.replay: lambda: "" if in_replay else "this is the crawl as it is now; :replay shows it as of then",
             Need.replays: lambda: self.replay.why_not_opened,
+            Need.diagnosis: lambda: "" if live_state.diagnoses and self.diagnosis.current else "nothing needs you",
         }
 
     @cached_property
@@ -514,6 +523,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         screen.query_one("#views", TabBar).tell(
             view_tabs(state, current, self.appearance.key_names.first), current.goes_there
         )
+        if self.live_state.diagnoses or "diagnosis" in vars(self):
+            self.diagnosis.show_on(screen)
         for pane in screen.query(Lines) if not screen.frozen else ():
             pane.count(counted_now(state))
 

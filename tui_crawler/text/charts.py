@@ -51,7 +51,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What stands at a share (0 to 1) of the axis: a glyph, perhaps words; `label` alone is a time."""
+    """A mark at a share (0 to 1) of the axis: a glyph, perhaps words; `label` alone is a time."""
 
     share: float
     label: str
@@ -189,7 +189,7 @@ def heat(values: Sequence[float | None], width: int, *, top: float | None = None
 
 
 def spread(values: Sequence[float | None], columns: int) -> list[float | None]:
-    """Return the values over so many columns: few are drawn broad, of more than fit the greatest stays."""
+    """Return the values over `columns` columns: few are drawn broad, of more than fit the greatest stays."""
     number = len(values)
     found: list[float | None] = []
     for column in range(columns):

@@ -324,8 +324,9 @@ class CommandQueue(Handles):
 
     @handles("origin.add")
     def add(self, text: str) -> None:
-        """Ask for seeds. At first there is `text`, else where seeds that gave no document lead."""
+        """Ask for seeds. At first there is `text`, else where seeds that moved lead."""
         from tui_crawler.console.dialogs.add import AddScreen  # noqa: PLC0415  the same
+        from tui_crawler.domain.history.diagnosis import DiagnosisKind  # noqa: PLC0415  the same
         from tui_crawler.domain.url import scheme_words  # noqa: PLC0415  not before the first paint
 
         def answered(urls: object) -> None:
@@ -334,8 +335,9 @@ class CommandQueue(Handles):
                 if words := scheme_words(dialog.seeds.schemes):
                     self._tell("scheme", words)
 
-        known, coverage = tuple(self._live_state.origins), self._live_state.coverage
-        dialog = AddScreen(text or "\n".join(coverage.elsewhere if coverage else ()), known)
+        known, found = tuple(self._live_state.origins), self._live_state.diagnoses
+        moved = [url for one in found if one.kind is DiagnosisKind.seed_moved for url in one.urls]
+        dialog = AddScreen(text or "\n".join(moved), known)
         self._screens.push_screen(dialog, answered)
 
     @handles("origin.move")

@@ -3,20 +3,20 @@ this moment, what it can rely on (the contract), and its robots.txt. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import short_name
-from tui_crawler.console.overview.rows import delay_cell, patience_cell, patience_parts
+from tui_crawler.console.overview.rows import delay_cell, patience_words
 from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.console.urls.rows import due_cell
 from tui_crawler.domain.crawl.contract import Contract, contact_of, least_delay
-from tui_crawler.domain.history.idle_reason import delay_words, idle_reason
+from tui_crawler.domain.history.idle_reason import delay_why, delay_words, idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
@@ -66,19 +66,6 @@ def patience_past(
     return lines
 
 
-_DELAY_SOURCES: Mapping[str, str] = {
-    DelayReason.none: "",
-    DelayReason.default: "configured",
-    DelayReason.floor: "floor",
-    DelayReason.response_time: "adaptive: slow responses",
-}
-
-
-def delay_source(view: OriginView) -> str:
-    """What decided the present delay, in words; empty before the first request."""
-    return _DELAY_SOURCES.get(view.delay_reason, delay_words(view.delay_reason))
-
-
 def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | None, indent: int = LABEL) -> list[Line]:
     """How the delay went from one to the next in the newest run, oldest first, with what decided it; at the end what
     the operator has made of it since the last request. Nothing where it was the present one all the time."""
@@ -120,9 +107,9 @@ def state_lines(
     is_other = view.operator_delay_ms and view.delay_reason != DelayReason.operator
     yours = (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),) if is_other else ()
     return [
-        fact("patience", *patience_parts(view)),
+        fact("patience", patience_words(view)),
         *patience_past(past.history.patience, past.given, past.run, zone),
-        fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *yours),
+        fact("delay", seconds(view.delay_ms), Styled(f" {delay_why(view) or 'configured'}", "muted"), *yours),
         *delay_past(view, past.history.delays, past.run),
         fact("", Styled(f"{floor}politeness {view.politeness}", "muted")),
         *([] if view.in_flight_url else [clock_line(view, now, past.contract)]),
@@ -135,7 +122,7 @@ def why_lines(
 ) -> list[Line]:
     """Why patience and delay are what they are, for a narrow pane below `narrow_head`; then the rest of the state."""
     lines = patience_past(past.history.patience, past.given, past.run, zone, 0)
-    source = f"delay {seconds(view.delay_ms)}: {delay_source(view) or 'configured'}"
+    source = f"delay {seconds(view.delay_ms)}: {delay_why(view) or 'configured'}"
     lines += delay_past(view, past.history.delays, past.run, 0) or [Paragraph(source, "muted")]
     return [*lines, *_more_lines(view, past, now, zone, line, keys)]
 
@@ -301,15 +288,13 @@ def narrow_head(
     """The first line of an origin on a narrow screen: its state, patience and delay, then the time to its next request,
     what is in flight, or why there is none."""
     mark, idle = standing(view), idle_reason(view, now, run, zone=zone, you=you)
-    dots = patience_cell(view)
-    patience = Styled(dots.text if dots.text == dots.short else f"{dots.text} {dots.short}", dots.role, dots.short)
     named = Styled(bare_host(view.origin), "strong bold"), Styled(f"  {mark.label} ", f"{mark.role} bold")
     delay = Styled("  delay ", "muted"), delay_cell(view), "  "
     waits = view.next_request_at > now >= view.asleep_until and not view.paused and view.state == OriginPhase.waiting
     tail: tuple[str | Styled, ...] = (Styled("▶ ", "active"), path_of(view.in_flight_url, view.origin))
     if idle:
         tail = ("next ", *clock_line(view, now, contract)[1:]) if waits else (Styled(idle),)
-    return (*named, patience, *delay, *tail)
+    return (*named, patience_words(view), *delay, *tail)
 
 
 def clock_line(view: OriginView, now: int, contract: Contract | None) -> tuple[str | Styled, ...]:

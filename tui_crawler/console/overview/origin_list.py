@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
 from tui_crawler.console.overview.rows import (
-    NARROW,
-    NARROW_BELOW,
     OVERVIEW,
     RATE_CELLS,
     OriginLine,
@@ -45,7 +43,7 @@ class OriginList:
         self.suspicions: Mapping[str, TrapSuspicion] = {}
         self._rows: dict[str, Row] = {}
         self._relation = replace(OVERVIEW, columns=())
-        self.fit(NARROW_BELOW)
+        self.fit()
         self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
         self._ordered_at = -ORDER_MS
         self._cell = 0
@@ -61,15 +59,13 @@ class OriginList:
             self._dirty |= suspicions.keys() ^ self.suspicions.keys()
             self.suspicions = suspicions
 
-    def fit(self, width: int) -> bool:
-        """Show the columns that are wanted, few on a narrow screen; return whether they changed and need an order."""
-        relation = NARROW if width < NARROW_BELOW else chosen(self.wanted.columns)
-        if relation.columns == self._relation.columns:
-            return False
-        self._relation = relation
-        self.table.set_columns(relation.columns)
-        self._rows.clear()
-        return True
+    def fit(self) -> None:
+        """Show the columns that are wanted."""
+        relation = chosen(self.wanted.columns)
+        if relation.columns != self._relation.columns:
+            self._relation = relation
+            self.table.set_columns(relation.columns)
+            self._rows.clear()
 
     def tick(self) -> None:
         """Makes rows in view anew that count down, or that came into view since they changed; once in a cell of their

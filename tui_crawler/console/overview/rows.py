@@ -35,13 +35,13 @@ CLOCK_MS = 10_000
 RATE_CELLS, _FEW_CELLS = 20, 7
 """Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
 are chosen, the few will do."""
-_LEAST_ORIGIN = 17
+_LEAST_ORIGIN = 15
 UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
 """What columns show by which nothing is ordered."""
 
 SUSPECTED = "⚠"
 """Stands after the state of an origin that looks like a trap; WHY and the pane beside the table tell the reason."""
-_ROOM_BESIDE = 8
+_ROOM_BESIDE = 7
 """Letters of a state that fit beside that sign, its own glyph and a space where the column is narrow."""
 
 
@@ -68,10 +68,6 @@ def _state(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
     gap = "" if line.suspected and len(short) > _ROOM_BESIDE else " "
     state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
     return (state, *((Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if line.suspected else ()))
-
-
-def _glyph(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
-    return (Styled(mark.glyph, mark.role), *((Styled(SUSPECTED, "warning"),) if line.suspected else ()))
 
 
 def _name(origin: str, line: OriginLine, _present: Present) -> Cell:
@@ -114,10 +110,10 @@ def patience_cell(view: OriginView) -> Styled:
     return Styled(patience_dots(view.patience, view.patience_max), role, short=numbers)
 
 
-def patience_parts(view: OriginView) -> tuple[Styled, ...]:
-    """Patience as dots with the number beside; the number alone where there are too many for dots."""
-    dots, number = patience_cell(view), f"{view.patience} of {view.patience_max}"
-    return (Styled(number, dots.role),) if dots.text == dots.short else (dots, Styled(f" {number}", "muted"))
+def patience_words(view: OriginView) -> Styled:
+    """Return patience as dots and numbers; as numbers alone where there are too many for dots, or no room."""
+    cell = patience_cell(view)
+    return cell if cell.text == cell.short else replace(cell, text=f"{cell.text} {cell.short}")
 
 
 _RAISED = (DelayReason.rate_limit, DelayReason.retry_after, DelayReason.robots_unreachable)
@@ -207,7 +203,7 @@ OVERVIEW: Relation[OriginLine] = Relation(
     key=lambda line: line.view.origin,
     source=lambda line: line.view,
     columns=(
-        Column("state", "STATE", _state, 14, 0, min_width=11, value=lambda line: standing(line.view)),
+        Column("state", "STATE", _state, 14, 0, min_width=10, value=lambda line: standing(line.view)),
         Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place",
                value=lambda line: line.view.origin),
         Column("todo", "TODO", shown.number("", "faint"), 7, 3, "right", min_width=4, value=_of("todo"),
@@ -234,19 +230,6 @@ OVERVIEW: Relation[OriginLine] = Relation(
         Column("why", "WHY", _why, None, 13, min_width=36, value=lambda line: line.view.state),
     ),
 )  # fmt: skip
-NARROW_BELOW = 50
-"""Cells of a screen below which the state is its glyph alone, the word stands under the table."""
-_LITTLE: dict[str, dict[str, Any]] = {
-    "state": {"title": "", "show": _glyph, "width": 2, "min_width": 0},
-    "origin": {},
-    "todo": {"width": 6},
-    "fail": {},
-    "patience": {"min_width": 3},
-    "next": {},
-}
-NARROW = replace(
-    OVERVIEW, columns=tuple(replace(one, **_LITTLE[one.id]) for one in OVERVIEW.columns if one.id in _LITTLE)
-)
 
 
 def chosen(ids: Sequence[str]) -> Relation[OriginLine]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_code_of, status_cell
-from tui_crawler.console.overview.rows import patience_parts, requesting
+from tui_crawler.console.overview.rows import patience_words, requesting
 from tui_crawler.console.panes.header import eta_words
 from tui_crawler.console.panes.line import LABEL, CountLine, HangingText, Line, Paragraph, fact
 from tui_crawler.console.urls.cells import path_of
@@ -58,7 +58,7 @@ def summary_lines(
         Paragraph(idle or requesting(view), "" if idle else "active", most=3),
         *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         "",
-        fact("patience", *patience_parts(view)),
+        fact("patience", patience_words(view)),
         fact("delay", seconds(view.delay_ms), Styled(f" {why}" if why else "", "muted")),
         robots_line(view, now),
         rate_line(line),

@@ -1,4 +1,4 @@
-"""One chart in a pane: on view 7, where its cursor can be moved, and beside other things."""
+"""The panes of Pulse: charts with a cursor, and the exit codes of the run."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tui_crawler.text.safe_text import fit
 from tui_crawler.text.sparkline import bar
 
 _SCALE = 6
-"""About so many cells the scale takes."""
+"""The width of the scale, about, in cells."""
 _FRAME = 7
-"""Cells of the upper border that have no words: what is said beside the name has to fit between them."""
+"""Cells of the upper border without words: the legend has to fit between these and the name."""
 _UNKNOWN = 200
-"""So wide it is taken to be before it was laid out."""
+"""The width assumed before the first layout."""
 
 
 class ChartPane(ReachesConsole, Bar):
@@ -146,8 +146,7 @@ def exit_line(name: str, number: int, whole: int, width: int) -> Line:
 
 
 def wrapped(pieces: Sequence[Piece], first: int, width: int) -> Sequence[tuple[Styled, ...]]:
-    """Return a legend in lines of so many cells, the `first` one of fewer; what is drawn and what it says stay
-    together."""
+    """Return a legend in lines of `width` cells, the first one of `first` cells, without breaks within an entry."""
     lines, room = list[list[Styled]]([[]]), first
     for at in range(0, len(pieces), 3):  # what is drawn, its words, a gap
         one = [Styled(*piece) for piece in pieces[at : at + 2]]

@@ -50,7 +50,7 @@ _STATES = (
 )
 """Fields of `Gauges` and the states they count; how many are failing is known of the present alone."""
 _LEAST_S = 2.0
-"""Of less than so many seconds no rate is known: a step that has just begun."""
+"""A step that has lasted fewer seconds than this has no rate yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +256,7 @@ def moment(at: int, pulse: Pulse, zone: tzinfo) -> str:
 
 
 def marks_of(pulse: Pulse, zone: tzinfo, width: int) -> tuple[Mark, ...]:
-    """What stands at the axis in `width` cells: its beginning and end, what happened, and times between, in the order
-    of importance."""
+    """Return the marks of an axis of `width` cells by importance: its ends, what happened, times between."""
     since, length = pulse.span.since, pulse.span.until - pulse.span.since
 
     def time(at: int) -> Mark:
@@ -281,7 +280,7 @@ def mark_words(mark: PulseMark, zone: tzinfo) -> str:
 def drawn(
     charts: Charts, one: Chart, width: int, height: int, dots: Dots, zone: tzinfo, cursor: int | None
 ) -> list[list[Piece]]:
-    """A chart in so many cells."""
+    """Return a chart as lines of `width` cells."""
     pulse = charts.pulse
     shares = None if cursor is None else (cursor + 0.5) / max(1, len(pulse.counts))
     marks = marks_of(pulse, zone, width)

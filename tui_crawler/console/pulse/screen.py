@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from tui_crawler.domain.history.pulse import Pace, Pulse
 
 CHART_LINES, CHART_CELLS = 8, 40
-"""A chart has at least so many lines and cells, its border among them."""
+"""The least height and width of a chart in cells, with its border."""
 WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 52, 3
-"""The wall has at least so many lines, its columns except the pace so many cells; more columns of charts would be too
-narrow to compare."""
+"""The least height of the wall, the width of its columns without the pace, and the most columns of charts."""
 _CHARTS = ("pages", "latency", "failures", "states", "exits", "queue", "bytes", "lag", "commits")
 _OFFERED = 500
 """More are named at the prompt."""

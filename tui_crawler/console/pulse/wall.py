@@ -34,7 +34,7 @@ class WallLine(NamedTuple):
 
 
 def wall_of(cells: int) -> Relation[WallLine]:
-    """Return the relation whose pace has so many cells."""
+    """Return the relation with a pace of `cells` cells."""
     state, origin, failed = chosen(("state", "origin", "fail")).columns
     pace = Column("pace", "PACE", by_record(pace_cell), cells, 1, value=lambda line: sum(n for n, _ in line.pace))
     columns: tuple[AnyColumn, ...] = state, replace(origin, width=24, min_width=16), pace, failed

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from tui_crawler.console.action import Frame, Situation, Where, why_not
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import footer_at, only_at
-from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
+from tui_crawler.console.panes.bars import DiagnosisBar, FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.footer import label_of
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.reading import AnyReading
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.replay.bar import ReplayBar
+    from tui_crawler.console.table.export import ListExport
     from tui_crawler.domain.records.page_view import PageView
 
 
@@ -140,6 +141,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def compose(self) -> ComposeResult:
         yield HeaderBar()
         yield TabBar(id="views")
+        yield DiagnosisBar()
         if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
@@ -203,8 +205,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     @property
     def narrowed(self) -> bool:
-        """Whether the screen itself leaves something out, beside the filters of its tables."""
-        return False
+        """Whether the screen itself leaves something out, in addition to the filters of its tables."""
+        return bool(self.wider)
 
     @property
     def wider(self) -> str:
@@ -422,7 +424,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @handles("filter.clear")
     def clear_filter(self) -> None:
         """Shows all rows again."""
-        self.table_filter.leave()
+        if not self.table_filter.leave() and self.narrowed:
+            self.leave()
 
     @handles("filter.next", True)
     @handles("filter.previous", False)

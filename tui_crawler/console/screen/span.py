@@ -66,7 +66,7 @@ class SpanActions(Handles, ReachesConsole):
         """Shows what was read, with the cursor."""
 
     def present(self) -> int:
-        """Return where time stands (epoch ms): now, or where the run has ended."""
+        """Return the present (epoch ms): now, or the end of the run once it is over."""
         now, run = self.console.clock.wall_ms(), self.console.live_state.run
         return now if run is None or run.live else end_of_run(run, now)
 

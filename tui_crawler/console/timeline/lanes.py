@@ -1,4 +1,4 @@
-"""Lanes in panes: the politeness of an origin over time, on a screen of its own or beside what else is known of it."""
+"""Lanes in panes: the politeness of an origin over time, on a screen of its own or as one pane of the origin."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class LaneScreen(SpanActions):
         """The lanes that have room."""
 
     def lane_span(self, cells: int) -> TimeSpan:
-        """What is to be shown in so many cells."""
+        """Return the span that is shown in `cells` cells."""
         return TimeSpan.covering(*self.shown_until, cells)
 
     def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:

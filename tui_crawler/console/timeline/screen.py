@@ -20,9 +20,9 @@ from tui_crawler.text.format import clock, plural
 from tui_crawler.text.timeline import cell_words, lane_legend, mark_words
 
 LANE_LINES = 8
-"""A lane has at least so many lines, its border among them; where there is more room, all share it."""
+"""The least height of a lane with its border; lanes share what room there is."""
 MOST_LINES = 18
-"""Where a lane has so many, what happened is listed below it, if there is room for a `_FEW` lines."""
+"""From this height of a lane on, what happened is listed below it, if `_FEW` lines have room."""
 _FEW = 3
 
 

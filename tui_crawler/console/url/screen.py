@@ -19,12 +19,12 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import FactsPane, LongLines
-from tui_crawler.console.panes.tabs import TabBar
+from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.tabs import TabScreen
+from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url import rows
 from tui_crawler.console.url.page_text import PageText, page_text
@@ -111,15 +111,14 @@ _FOCUS = {
 _DIGITS = 6
 
 
-class UrlScreen(TabScreen):
+class UrlScreen(RowsScreen):
     """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
 
     WHERE = Where.url
     AUTO_FOCUS = "#url-attempts"
-    TABS: ClassVar = {name: (name.capitalize(), f"url.tab_{name}") for name in _TABS}
 
     def __init__(self, explanations: ExplanationQuery, url: str, tab: str = _TABS[0]) -> None:
-        """`url` is raw text. `tab`: the one of `TABS` that is shown first."""
+        """`url` is raw text. `tab`: the name of the one that is shown first."""
         super().__init__()
         self._inquiry, self._url = explanations, url
         self.tab = tab
@@ -217,14 +216,18 @@ class UrlScreen(TabScreen):
         self._show_links()
         self._show_requests()
 
-    def tab_notes(self) -> Mapping[str, str]:
-        if (detail := self._detail) is None:
-            return {}
-        return {
-            "attempts": str(len(detail.attempts)),
-            "links": f"{rows.many_links(detail.inlink_count)} in, {rows.many_links(detail.outlink_count)} out",
-            "body": size(detail.page.size) if detail.page.size else "",
-        }
+    def show_tabs(self) -> None:
+        """Brings the line of tabs up to date, with what each holds."""
+        notes, key_of = dict[str, str](), self.key_names.first
+        if (detail := self._detail) is not None:
+            notes = {
+                "attempts": str(len(detail.attempts)),
+                "links": f"{rows.many_links(detail.inlink_count)} in, {rows.many_links(detail.outlink_count)} out",
+                "body": size(detail.page.size) if detail.page.size else "",
+            }
+        named = [(f"url.tab_{name}", name.capitalize(), notes.get(name, "")) for name in _TABS]
+        tabs = [Tab(one, key_of(one), words, note) for one, words, note in named]
+        self.query(TabBar).last().tell(tabs, f"url.tab_{self.tab}")
 
     def _show_links(self) -> None:
         if self._detail is not None:
@@ -343,7 +346,9 @@ class UrlScreen(TabScreen):
     @handles("url.tab_links", "links")
     @handles("url.tab_body", "body")
     def _open_tab(self, name: str) -> None:
-        self.show_tab(name)
+        self.query_one("#body").update_classes({f"tab-{one}": one == name for one in _TABS}, animate=False)
+        self.tab = name
+        self.show_tabs()
         self.focus_main()
         self.console.read_soon()
         self.call_after_refresh(self._show_body)

@@ -151,11 +151,6 @@ class UrlsScreen(LiveFilterScreen):
         urls = tuple(one.url for one in pages)
         return Situation(Where.urls, urls=urls, failing=failing, barred=barred, refused=refused)
 
-    @property
-    def narrowed(self) -> bool:
-        """Whether only pages are listed that pass a filter."""
-        return bool(self.filter_text)
-
     def table_of(self, pages: Sequence[PageView]) -> TableText:
         return TableText(URLS.columns, tuple(map(self._row, pages)))
 
@@ -185,9 +180,6 @@ class UrlsScreen(LiveFilterScreen):
             self._filter(text)
         else:
             self._open_line("/", self.filter_text, FILTER_HINT)
-
-    def clear_filter(self) -> None:
-        self._filter("")
 
     @property
     def wider(self) -> str:

@@ -150,12 +150,6 @@ class Coverage:
         """The listed seeds without a document."""
         return [one for one in self.seeds if one.message]
 
-    @property
-    def elsewhere(self) -> list[str]:
-        """Return where listed seeds without a document lead, at other origins: the console offers to add these."""
-        leads = {one.ended_at_url: one.url.split("/")[:3] for one in self.lost}
-        return [url for url, origin in leads.items() if url.split("/")[:3] != origin]
-
     def why_empty(self, origin: str) -> str:
         """Return why the first seed of an empty origin gave no document."""
         return next((one.message for one in self.seeds if one.url.startswith(f"{origin}/")), "")

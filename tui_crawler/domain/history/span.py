@@ -22,7 +22,7 @@ class TimeSpan:
 
     @classmethod
     def covering(cls, length: int, end: int, cells: int) -> TimeSpan:
-        """Return so many cells up to the one of a moment that are no shorter in all than `length` ms."""
+        """Return `cells` cells up to the one of a moment that cover at least `length` ms."""
         return cls.ending(end, max(1, -(-length // max(1, cells - 1))), cells)
 
     @property

@@ -2,8 +2,8 @@
 origin, from the log.
 
 Of the log a bounded number of rows is read. Where a span begins and ends in it is found by bisection, as attempts are
-stored in the order in which they end, within seconds; where it has more attempts than are read, every so many-th stands
-for those around it, whose number an index tells. Of minutes and hours there are few.
+stored in the order in which they end, within seconds; a longer span is read as a sample: one attempt of each stretch
+counts for all of it. Minutes and hours are few.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
@@ -32,12 +32,12 @@ from tui_crawler.domain.records.exit_code import code_of, is_problem
 from tui_crawler.storage.db.reader import EVERY, SubjectReports
 
 MOST_ROWS = 6_000
-"""Of so many minutes, of each worker and job, a span is made; of more the hours are read."""
+"""The most rows of minutes that are read; where a span has more, the hours are."""
 MOST_LOGGED, MOST_PACED = 2_000, 4_000
 """How many attempts of the log are read for charts, and for the paces of all origins."""
 MOST_MARKS = 200
 _FAST = 2
-"""Of every so many attempts of a sample the parts of their requests are looked at."""
+"""Of a sample, the parts of the requests are read of one attempt in this many."""
 _STRAY_MS = 5_000
 """So much earlier than one stored before it an attempt may have ended."""
 
@@ -80,10 +80,10 @@ _KINDS = {
     "job_paused": MarkKind.pause,
     "job_resumed": MarkKind.action,
 }
-"""The events that are marked. What else is in the log of activity, operators did: it stands in the journal."""
+"""The events that are marked. The others are actions of operators, which the journal has."""
 _ACTION_KINDS = {"pause": MarkKind.pause}
 _NOT_TWICE = frozenset({"rules", "steer_jobs"})
-"""Actions of which an event tells."""
+"""Actions that are events, too."""
 
 
 class PulseReports(SubjectReports):
@@ -183,7 +183,7 @@ class PulseReports(SubjectReports):
         return counts, not whole
 
     def _attempts(self, way: str, span: TimeSpan, logged: str, most: int) -> tuple[Sequence[Sequence[Any]], bool]:
-        """Attempts about a span: when each ended, how many it stands for, what is `logged`; whether these are all."""
+        """Return attempts about a span (its end, how many it counts for, what is `logged`); and whether it is all."""
         newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 = 1 ORDER BY a.id DESC LIMIT 1")
         end = (newest[0] if newest else 0) + 1
         probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
