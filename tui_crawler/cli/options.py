@@ -119,7 +119,7 @@ def add_database(parser: argparse.ArgumentParser) -> None:
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """`--quiet`."""
-    quiet = "nothing but the answer and errors"
+    quiet = "print only the result and errors"
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=quiet)
 
 
@@ -154,8 +154,8 @@ def _workers(text: str) -> int:
 def add_watching(parser: argparse.ArgumentParser) -> None:
     """`--metrics`, `--on-event` and `--allow-impolite`, of what crawls."""
     add_impolite(parser)
-    metrics = "answer Prometheus there while it crawls (docs/metrics.md), on loopback unless a host is named"
-    alarms = "start this program, without a shell, and tell it alarms as JSON lines on its stdin"
+    metrics = "serve metrics for Prometheus while it crawls (docs/metrics.md), on loopback unless a host is named"
+    alarms = "run this program, without a shell, with alarms as JSON lines on its stdin"
     parser.add_argument("--metrics", type=_address, metavar="[HOST:]PORT", help=metrics)
     parser.add_argument("--on-event", type=_command, metavar="COMMAND", default=(), help=alarms)
 
