@@ -12,11 +12,12 @@ from rich.cells import cell_len
 
 from tests.console.rule_stage import draft_text
 from tests.console.sample_crawl import API, WWW, run_view
-from tests.console.support import FakeReports, Stage, stage
+from tests.console.support import FakeReports, FrozenClock, Stage, stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.panes.bars import DiagnosisBar
 from tui_crawler.console.panes.diagnosis import Offer, diagnosis_line, offers_of
 from tui_crawler.console.panes.line import width_of
+from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile
 from tui_crawler.domain.history.coverage import SeedEnd
 from tui_crawler.domain.history.diagnosis import (
@@ -127,6 +128,24 @@ async def test_where_m_makes_a_rule_of_the_selection_the_line_does_not_claim_it(
         await held.press("view.urls", rounds=3)
         assert "[m]" not in line(held)
         assert "allow page" in line(held), "a click does it"
+
+
+async def test_a_click_on_the_line_does_what_it_names_also_where_a_key_would_not() -> None:
+    async with stage((160, 40), reports=needing(QUERIES)) as held:
+        await read(held)
+        await held.press("view.urls", rounds=3)
+        bar = held.on_top.query_one(DiagnosisBar)
+        (place,) = [zone.start for zone in bar.zones if zone.action_id == "diagnosis.allow"]
+        await held.pilot.click(bar, offset=(place + 2, 0))
+        await held.settle(3)
+        assert "allow: [page]" in draft_text(held)
+
+
+async def test_a_replay_asks_for_nobody() -> None:
+    replays = Replays(ReplayPlayer(FrozenClock()))
+    async with stage((160, 40), reports=needing(QUERIES), replays=replays) as held:
+        await read(held)
+        assert line(held) == ""
 
 
 async def test_a_seed_that_moved_is_offered_to_be_added() -> None:

@@ -53,7 +53,7 @@ def test_the_same_key_twice_is_told_and_the_first_has_it() -> None:
 def test_what_is_no_action_or_no_key_is_told() -> None:
     keymap = read_keymap({"origin.halt": "p", "view.freeze": "foo", "sort.pick": "ctrl+i", "sort.reverse": "none"})
     assert [name for name, _ in keymap.problems] == ["origin.halt", "view.freeze", "sort.pick"]
-    assert "a terminal cannot tell ctrl+i from tab" in dict(keymap.problems)["sort.pick"]
+    assert "a terminal cannot distinguish ctrl+i from tab" in dict(keymap.problems)["sort.pick"]
     assert keymap.keys == {"sort.reverse": ""}
 
 

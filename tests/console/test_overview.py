@@ -297,7 +297,9 @@ async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
         await held.decide("origin.toggle_pause")
         assert "✗ pause api.example.org: there is no such origin" in held.text()
         await held.press("journal.undo")
-        assert "undo: nothing of this console to undo; what others did: undo in Rules, or the opposite" in held.text()
+        assert (
+            "undo: no action of this console to undo; for others: undo in Rules, or the opposite action" in held.text()
+        )
 
 
 async def test_a_wish_that_cannot_be_written_is_told() -> None:
@@ -382,7 +384,7 @@ async def test_the_origins_are_as_tall_as_their_rows_and_the_events_have_the_res
         need = max(held.table("#origins").row_count, 8) + 3
         assert need <= tall(held, "#origins") <= body * 3 // 5 + 2
         assert tall(held, "#summary") == tall(held, "#origins")
-        assert held.app.screen.query_one("#summary", Lines).more == "", "what stands beside them is whole"
+        assert held.app.screen.query_one("#summary", Lines).more == "", "what stands beside them : ok"
         assert tall(held, "#origins") + tall(held, "#events") == body
         for size in ((80, 24), (120, 40)):
             await held.pilot.resize_terminal(*size)

@@ -134,7 +134,7 @@ async def test_leaving_cancels_too() -> None:
     queries = FakeQueries(holds=True)
     async with stage((140, 44), queries=queries) as held:
         await held.command("sql SELECT for ever", rounds=2)
-        held.app.dispatcher.show_view("view.stats")
+        held.app.dispatcher.show_view("view.jobs")
         await held.quiet()
         assert queries.cancels >= 1
         await answered(held)
@@ -204,36 +204,16 @@ def test_what_is_too_long_for_a_name_is_not_looked_at_as_a_whole(number: int) ->
     assert complete("y " * number + "from v_p", 2 * number + 8, SCHEMA).words == ("v_page",)
 
 
-async def test_tab_that_completes_nothing_says_so_and_stays() -> None:
+async def test_tab_completes_or_goes_to_the_next_pane() -> None:
     async with stage((140, 44)) as held:
-        await held.press("sql.open")
+        await held.act("sql.open")
         await answered(held)
-        await held.type("select orig")
-        await held.press("tab", rounds=0)
-        assert held.app.focused is editor(held)
-        assert "nothing to complete here · tab again goes to the next pane · esc leaves" in held.text()
-        await held.type(" from v_pag")
-        assert "nothing to complete" not in held.text()
+        await held.type("select orig from v_pag")
         await held.press("tab", rounds=0)
         assert editor(held).text == "select orig from v_page"
-        await held.press("tab", rounds=0)
         assert held.app.focused is editor(held)
-        await held.press("home", "tab", rounds=0)
-        assert held.app.focused is editor(held), "elsewhere it is the first again"
         await held.press("tab", rounds=0)
         assert held.app.focused is held.table("#sql-rows")
-        assert "nothing to complete" not in held.text()
-
-
-async def test_from_a_question_that_was_answered_tab_goes_on_to_the_answer() -> None:
-    async with stage((140, 44)) as held:
-        await ask(held, "select nothing")
-        await held.press("tab", rounds=0)
-        assert held.app.focused is held.table("#sql-rows")
-        await held.press("escape", rounds=0)
-        await held.type(" x")
-        await held.press("tab", rounds=0)
-        assert held.app.focused is editor(held)
 
 
 async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> None:
@@ -272,7 +252,7 @@ async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() 
         assert "a add" not in last
         await held.press("tab", rounds=0)
         last = held.text().splitlines()[-1]
-        assert "1-8 views" in last
+        assert "g go to…" in last
         assert "history" not in last
         await held.press("escape", rounds=0)
         for name, text in (
@@ -335,7 +315,7 @@ async def test_nothing_can_be_asked_where_there_is_no_database() -> None:
     async with stage() as held:
         held.app.queries = None
         await held.press("sql.open")
-        assert "there is no database to be asked" in held.text()
+        assert "there is no database to query" in held.text()
 
 
 def test_columns_fit_what_stands_in_them_and_names_stay_apart() -> None:
@@ -441,6 +421,15 @@ async def test_the_catalogue_is_shown_first_and_proposes_a_query() -> None:
         await held.quiet()
         assert "v_origin" in held.text()
         assert held.app.focused is held.table("#sql-views")
+        held.app.do("sql.chart", "note depth")
+        await held.quiet()
+        held.sees("Chart · depth by note")
+        await held.press("escape", "escape", "escape", rounds=1)
+        await held.act("sql.open")
+        await answered(held)
+        held.app.screen.set_focus(held.table("#sql-views"))
+        await held.press("enter", rounds=1)
+        assert editor(held).text == "SELECT * FROM v_page LIMIT 100", "what was proposed before is replaced"
 
 
 async def test_a_name_is_inserted_into_a_query_that_was_typed_and_a_filter_finds_columns() -> None:

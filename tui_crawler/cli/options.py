@@ -155,7 +155,7 @@ def add_watching(parser: argparse.ArgumentParser) -> None:
     """`--metrics`, `--on-event` and `--allow-impolite`, of what crawls."""
     add_impolite(parser)
     metrics = "serve metrics for Prometheus while it crawls (docs/metrics.md), on loopback unless a host is named"
-    alarms = "run this program, without a shell, with alarms as JSON lines on its stdin"
+    alarms = "start this program, without a shell, and send it alarms as JSON lines on its stdin"
     parser.add_argument("--metrics", type=_address, metavar="[HOST:]PORT", help=metrics)
     parser.add_argument("--on-event", type=_command, metavar="COMMAND", default=(), help=alarms)
 
@@ -199,7 +199,7 @@ def add_impolite(parser: argparse.ArgumentParser) -> None:
 
 def add_ignore_database_name(parser: argparse.ArgumentParser) -> None:
     """`--ignore-database-name`, which takes the guard of design U off."""
-    ignored = "open the database even if it is not the one the configuration asks for"
+    ignored = "open the database even if the configuration names another one"
     parser.add_argument("--ignore-database-name", action="store_true", help=ignored)
 
 

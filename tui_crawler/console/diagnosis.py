@@ -38,10 +38,10 @@ class DiagnosisActions(Handles):
 
     @property
     def current(self) -> Diagnosis | None:
-        """The gravest diagnosis that was not dismissed, or has become worse since."""
+        """The gravest diagnosis that was not dismissed, or has become worse since; None in a replay."""
         run, seen = self.live_state.run, self.memory.dismissed
         number, starting = run.run_id if run is not None else 0, self.live_state.hosting.starting
-        for one in self.live_state.diagnoses:
+        for one in self.live_state.diagnoses if self.live_state.player is None else ():
             if one.has_grown(seen.get((number, one.name), 0)) and not (starting and one.kind in _OF_ENGINE):
                 return one
         return None

@@ -48,7 +48,7 @@ ROUTES: Mapping[Where, Route] = {
     Where.rules: Route("rules.screen.RulesScreen"),
     Where.rule_draft: Route("rules.editor.RuleEditorScreen", Supply.rules),
     Where.logs: Route("logs.screen.LogsScreen"),
-    Where.stats: Route("stats.screen.StatsScreen"),
+    Where.jobs: Route("jobs.screen.JobsScreen"),
     Where.pulse: Route("pulse.screen.PulseScreen"),
     Where.workers: Route("workers.screen.WorkersScreen"),
     Where.robots: Route("origin.screen.RobotsScreen", crumbs=True),
@@ -58,7 +58,7 @@ ROUTES: Mapping[Where, Route] = {
     Where.sql: Route("sql.screen.SqlScreen", Supply.queries),
 }
 """Of every screen but the welcome, which is an app of its own."""
-_BESIDES = "dialogs.help", "panes.entry_box", "dialogs.search", "dialogs.prompt", "dialogs.choose", "operator.commands"
+_BESIDES = "dialogs.help", "dialogs.search", "dialogs.prompt", "dialogs.choose", "operator.commands"
 
 
 def load_ahead() -> Iterator[None]:

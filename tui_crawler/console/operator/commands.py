@@ -219,7 +219,7 @@ def seeds_note(news: News) -> str:
     for after in (result.after for command, result in pairs if isinstance(command, orders.AddSeeds) and result.after):
         match json.loads(after):
             case {"added": int(added), "known": int(known)}:
-                more = f", {count(known)} {'was' if known == 1 else 'were'} known already" if known else ""
+                more = f", {count(known)} {'was' if known == 1 else 'were'} already known" if known else ""
                 notes.append(f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new{more}")
     return "; ".join(notes)
 
@@ -314,7 +314,7 @@ class CommandQueue(Handles):
                 and self.retry_start is not retry_start
                 and any(isinstance(command, orders.RetryPages) for command in chosen.commands)
             ):
-                self._tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
+                self._tell("no", "not retried: a run started or ended in the meantime; try again", "warning")
             elif isinstance(chosen, Intent):
                 self.carry_out(chosen)
                 if then is not None:
@@ -366,7 +366,7 @@ class CommandQueue(Handles):
             screen.query_one(EntryLine).open(EntryUse("move", entered), what, "", "a worker", complete)
 
     @handles("all.toggle_pause", intents.toggle_pause_all, "")
-    @handles("all.pause", intents.pause_all, "pause all: every origin is paused already")
+    @handles("all.pause", intents.pause_all, "pause all: every origin is already paused")
     @handles("all.resume", intents.resume_all, "resume all: no origin is paused")
     def steer_all(self, make: Callable[[Collection[OriginView]], Intent | None], why: str) -> None:
         """Carries out what an intent makes of every origin; says `why` not where nothing is to be done."""

@@ -67,7 +67,7 @@ class LockWatch:
 def lock_words(lock: Lock, zone: tzinfo, *, crawling: bool) -> str:
     """Whose lock it is, and what it means: what follows "database locked"."""
     who = f" (process {lock.holder})" if lock.holder else ""
-    waits = "the crawl waits" if crawling else "what you ask for waits"
+    waits = "the crawl waits" if crawling else "your commands wait"
     return f"by another program{who} since {clock(lock.since, zone)}; {waits}"
 
 

@@ -74,6 +74,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     HERE: ClassVar[frozenset[str]] = frozenset()
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
+    BLANK = True  # nothing but a background, under all panes
     BADGE: ClassVar[str] = ""
     """The selector of the pane whose border says that the picture is frozen; empty: the first that has the focus."""
     MARKS: ClassVar[str] = ""
@@ -414,7 +415,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if all(word.isascii() and word.isdigit() and len(word) < _DIGITS for word in words) and len(words) <= 2:
             self.console.go_to(Where.diff, tuple(map(int, words[:2])))
         else:
-            self.console.tell("no", "diff: the numbers of one or two runs are wanted", "warning")
+            self.console.tell("no", "diff: type the numbers of one or two runs", "warning")
 
     @handles("filter.open")
     def open_filter(self, text: str) -> None:

@@ -19,7 +19,7 @@ from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.port import ReachesConsole
-from tui_crawler.console.sql.catalogue import VIEW_COLUMNS, VIEWS, CatalogueView, Proposal, quoted
+from tui_crawler.console.sql.catalogue import VIEW_COLUMNS, VIEWS, CatalogueView, Proposal, is_proposal, quoted
 from tui_crawler.console.sql.chart import ResultChart, axes_of, chart_of, drawn
 from tui_crawler.console.sql.rows import AnswerRow, Schema, answer_lines, answer_of, answer_rows, answer_words, complete
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -36,23 +36,18 @@ class SqlEditor(PlainArea):
     """An editor of a few lines. `schema` (views and their columns) is what it completes from.
 
     It calls `ask` with the text at enter; `recall` at up in the first line (-1, an earlier query) or down in the last
-    (1, a later one); `offer` with the completions of the word under the cursor; `nothing_fits` at tab where there are
-    none: pressed once more it leaves.
+    (1, a later one); `offer` with the completions of the word under the cursor. Tab leaves where there are none.
     """
 
     ask: Callable[[str], None]
     recall: Callable[[int], None]
     offer: Callable[[Sequence[str]], None]
-    nothing_fits: Callable[[], None]
 
     def __init__(self, text: str, *, id: str, classes: str) -> None:
         super().__init__(plain_text(text), id=id, classes=classes, soft_wrap=True, show_line_numbers=False)
         self.cursor_blink = False
         self.schema: Schema = ()
-        self.answered = ""
-        """The text of the last result: while it is unchanged, tab goes to the result."""
         self._last: tuple[str, Choice] | None = None  # the text after the last completion, and which it was
-        self._told: tuple[str, int] | None = None  # text and place of the cursor where nothing could be completed
 
     def put(self, text: str) -> None:
         self.load_text(plain_text(text))
@@ -70,7 +65,7 @@ class SqlEditor(PlainArea):
                 self.ask(self.text)
             case "ctrl+j":
                 self.insert("\n")
-            case "tab" if self._complete() or self._keeps_focus():
+            case "tab" if self.complete():
                 pass
             case "up" if line == 0:
                 self.recall(-1)
@@ -89,21 +84,6 @@ class SqlEditor(PlainArea):
         before = self.text[: self._at][-1:]
         self.insert(f"{', ' if before.isalnum() or before == '_' else ''}{name}")
 
-    def complete_word(self) -> None:
-        if not self._complete():
-            self.nothing_fits()
-
-    def _keeps_focus(self) -> bool:
-        """Return whether tab, which completes nothing, stays: it leaves when pressed again in the same place, and where
-        the text is that of the result."""
-        here = (self.text, self._at)
-        if self._told == here or self.text == self.answered:
-            self._told = None
-            return False
-        self._told = here
-        self.nothing_fits()
-        return True
-
     @property
     def _at(self) -> int:
         line, column = self.cursor_location
@@ -113,7 +93,7 @@ class SqlEditor(PlainArea):
     def _fragment(self) -> str:
         return self.text[self.offered.start : self._at]
 
-    def _complete(self) -> bool:
+    def complete(self) -> bool:
         """Insert the next completion, at first as far as all of them agree; False when there is none."""
         choice: Choice | None = None
         if self._last is not None and self._last[0] == self.text:
@@ -162,7 +142,7 @@ _EDITOR_KEYS = (
     ("editor.line", "ctrl+j", "new line"),
 )
 """What the footer names while the editor has the focus: id (of an action, or of a key of the editor), key, label."""
-_HINT = "enter runs · ctrl+j new line · tab completes · ↑ ↓ history · read-only"
+_HINT = "enter runs · tab completes, or goes to the next pane · ctrl+j new line · ↑ ↓ history"
 
 
 class SqlScreen(ConsoleScreen):
@@ -179,7 +159,7 @@ class SqlScreen(ConsoleScreen):
         self._query_session, self._question = query_session, question
         self._answer = QueryAnswer()
         self._problem = ""  # why the last query has no result; that of the one before is still shown
-        self._asked, self._sent = 0, ""  # how many queries were run, and the text of the last one
+        self._asked = 0  # how many queries were run
         self._waits = False
         self._since = 0
         self._cancelled = False
@@ -190,7 +170,7 @@ class SqlScreen(ConsoleScreen):
         text = self._question or self._query_session.draft or _FIRST  # the history may be of another crawl
         self._editor = SqlEditor(text, id="sql-editor", classes="pane")
         self._editor.ask, self._editor.recall = self._ask, self._recall
-        self._editor.offer, self._editor.nothing_fits = self._offer, self._nothing_fits
+        self._editor.offer = self._offer
         self._hint = Lines(id="sql-hint", still=True)
         self._table = CrawlTable(answer_of(QueryAnswer()), placeholder="", id="sql-rows", classes="pane")
         self._info = FactsPane(self._facts, "Row", id="sql-info")
@@ -224,13 +204,6 @@ class SqlScreen(ConsoleScreen):
     def _offer(self, offered: Sequence[str]) -> None:
         self._hint.show([Styled("  ".join(offered[:40]), "accent") if offered else Styled(_HINT, "muted")])
 
-    def _nothing_fits(self) -> None:
-        """Say what leaves the editor."""
-        keys = self.key_names.written("focus.next").split(",")
-        leaves = "tab again" if "tab" in keys else self.key_names("focus.next")
-        words = f"nothing to complete here · {leaves} goes to the next pane · {self.key_names('nav.back')} leaves"
-        self._hint.show([Styled(words, "warning")])
-
     def show_titles(self) -> None:
         if self._waits:
             ms, back = self.console.clock.mono_ms() - self._since, self.key_names("nav.back")
@@ -242,7 +215,7 @@ class SqlScreen(ConsoleScreen):
         else:
             words = "no query yet"
         player, zone = self.console.live_state.player, self.console.clock.zone
-        now = "" if player is None else f" · the database as it is now, not as of {clock(player.at, zone)}"
+        now = "" if player is None else f" · the current database, not as of {clock(player.at, zone)}"
         title(self._editor, f"SQL · read-only{now}")
         title(self._table, f"Result · {words}")
         title(self._chart, f"Chart · {self._chart.chart.heading}")
@@ -258,7 +231,7 @@ class SqlScreen(ConsoleScreen):
             table.set_rows([row.in_role("dim") for row in held], keep_marks=True)
             self.show_titles()
         else:
-            self._answer, self._editor.answered = answer, self._sent
+            self._answer = answer
             table.keep_only("")
             table.order_by(None)
             table.clear_marks()
@@ -322,9 +295,9 @@ class SqlScreen(ConsoleScreen):
             self.console.tell("no", f"a query is running; {self.key_names('nav.back')} cancels it", "muted")
             return
         number = self._asked = self._asked + 1
-        self._waits, self._cancelled, self._back, self._sent = True, False, 0, text
+        self._waits, self._cancelled, self._back = True, False, 0
         self._since = self.console.clock.mono_ms()
-        self.set_class(self.has_class("-catalogue") and not self.has_class("-narrow"), "-catalogue")
+        self._show_result()
         query_session = self._query_session
         query_session.remember(text)
 
@@ -362,12 +335,16 @@ class SqlScreen(ConsoleScreen):
     def _take_name(self, view: str, column: str) -> None:
         """Propose a query, or insert the name into the one that the operator has typed."""
         editor = self._editor
-        if editor.text.strip() in {"", _FIRST, self._proposal.text}:
+        if editor.text.strip() in {"", _FIRST} or is_proposal(editor.text):
             self._proposal = self._proposal.of(view, column)
             editor.put(self._proposal.text)
         else:
             editor.insert_name(quoted(column or view))
         editor.focus()
+
+    def _show_result(self) -> None:
+        """Hide the catalogue where there is no room for both."""
+        self.set_class(self.has_class("-catalogue") and not self.has_class("-narrow"), "-catalogue")
 
     @handles("sql.catalogue")
     def show_catalogue(self) -> None:
@@ -400,6 +377,7 @@ class SqlScreen(ConsoleScreen):
         begins, self._chart.display = not self._chart.display, bool(x) and not chart.problem
         self.set_class(self._chart.display, "-chart")
         if self._chart.display:
+            self._show_result()
             self._chart.draw(chart)
         if begins or not self._chart.display:
             (self._chart if self._chart.display else self._table).focus()
@@ -416,7 +394,7 @@ class SqlScreen(ConsoleScreen):
             case "editor.line":
                 self._editor.insert("\n")
             case "editor.complete":
-                self._editor.complete_word()
+                self._editor.complete()
             case "editor.recall":
                 self._recall(-1)
 

@@ -44,7 +44,7 @@ _DECIDERS: Mapping[str, str] = {
     Refusal.scope: "seeds",
     Refusal.whitelist: "whitelist.patterns",
     Refusal.start_path: "sites",
-    Refusal.redirect_loop: "crawl.cookies: it redirects in a circle, as where a cookie is asked for",
+    Refusal.redirect_loop: "crawl.cookies: redirect loop, as when a cookie is required",
     Refusal.nofollow: "meta robots or X-Robots-Tag of the page",
     ExitCode.blocked_url_by_local_policy.name: "policies.url_query_parameters",
 }
