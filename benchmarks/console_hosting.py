@@ -28,7 +28,7 @@ VIEWS = (
     ("3 URLs", b"3", r"─ URLs (?s:.*) URLs  "),
     ("4 Rules", b"4", r"─ Rules (?s:.*) Rules  "),
     ("5 Logs", b"5", r"─ Log (?s:.*) Logs  "),
-    ("6 Stats", b"6", r"─ Jobs (?s:.*) Stats  "),
+    ("7 Jobs", b"7", r"─ Jobs (?s:.*) Jobs  "),
     ("1 Overview", b"1", r"─ Origins "),
 )
 

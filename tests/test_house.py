@@ -93,8 +93,7 @@ DECIDED_BY_TEXT = {
     "cli/word_completion.py": 1,  # the name of a parser
     "console/app.py": 1,  # how long a message stays
     "console/panes/notice.py": 1,
-    "console/stats/rows.py": 1,
-    "console/stats/screen.py": 1,
+    "console/jobs/screen.py": 1,
     "domain/history/explanation.py": 3,
     "storage/db/database.py": 1,  # what SQLite says
     "storage/reports/failures.py": 1,

@@ -23,8 +23,8 @@ class TestKeymap:
         lines = [line for line in said.err.splitlines() if "keymap" in line]
         assert [line.split(": ", 2)[0] for line in lines] == ["warning"] * 3
         assert f"{file}:4:1: keymap.origin.stop: p is taken from origin.toggle_pause (on Origins)" in said.err
-        assert f"{file}:5:1: keymap.origin.halt: there is no action origin.halt" in said.err
-        assert f"{file}:6:1: keymap.theme.next: a terminal cannot tell ctrl+h from backspace" in said.err
+        assert f"{file}:5:1: keymap.origin.halt: unknown action origin.halt" in said.err
+        assert f"{file}:6:1: keymap.theme.next: a terminal cannot distinguish ctrl+h from backspace" in said.err
         document = say("check", str(file), "--json").document
         assert document["ok"]
         assert [one["key"] for one in document["warnings"]] == [

@@ -64,7 +64,7 @@ def test_interrupted_it_says_how_it_goes_on(
         patched.setattr(database_copy._Copier, "_verify", interrupt)
         said = say("db", "copy", "crawl.db", "copy.db")
     assert (said.status, said.out) == (status, "")
-    assert said.err.startswith("interrupted; the same command goes on with it\n")
+    assert said.err.startswith("interrupted; run the same command again to continue\n")
     for words in ("status", "failures", "db check", "db upgrade", "pause --all", "export pages --format csv"):
         say(*words.split(), "--db", "copy.db").refused("is not finished; `tui-crawler db copy FROM", status=3)
     again = say("db", "copy", "crawl.db", "copy.db", "--json")

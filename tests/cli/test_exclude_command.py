@@ -44,7 +44,7 @@ class TestOnARestingDatabase:
         assert say("exclude", "host", "a.example").out.splitlines()[1:] == [f"  finished: {A}"]
         (origin,) = (one for one in say("status", "--json").document["origins"] if one["origin"] == A)
         assert (origin["state"], origin["finish_reason"]) == ("FINISHED", "excluded")
-        assert say("exclude", "--remove", "host", "a.example").out.splitlines()[1:] == [f"  goes on: {A}"]
+        assert say("exclude", "--remove", "host", "a.example").out.splitlines()[1:] == [f"  continues: {A}"]
 
     def test_what_became_of_it_as_json(self, crawl: Path, say: Say):
         (action,) = say("exclude", "cidr", "203.0.113.77/24", "--json").document["actions"]
@@ -52,7 +52,7 @@ class TestOnARestingDatabase:
         assert action["after"] == {"changed": True, "origins": [], "pages": {}}
 
     def test_an_entry_of_the_rules_is_not_removed_but_shown_where_it_stands(self, crawl: Path, say: Say):
-        say("exclude", "--remove", "pattern", "/members/").refused("pattern /members/ stands in the rules: my.yaml:7")
+        say("exclude", "--remove", "pattern", "/members/").refused("pattern /members/ is in the rules: my.yaml:7")
         assert asked_of(crawl) == []
 
     def test_what_is_not_on_the_list_is_not_removed(self, crawl: Path, say: Say):
@@ -117,7 +117,7 @@ class TestWhatIsAsked:
             ((), "name a kind"),
             (("--remove",), "name a kind"),
             (("--remove", "--list"), "not allowed with"),
-            (("--list", "host"), "takes nothing else"),
+            (("--list", "host"), "takes no other argument"),
             (("host", "x.example", "--remove", "--reason", "why"), "--reason is for what is added"),
             (("host", "x.example", "--reason", "one\ntwo"), "line break"),
             (("host", "x.example", "--reason", "x" * 1_001), "at most 1000 characters"),

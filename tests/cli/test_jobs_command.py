@@ -76,7 +76,7 @@ class TestChange:
     def test_abort_and_unabort(self, crawl: Path, say: Say):
         assert say("jobs", "abort", "news").out == "aborted: news\n"
         assert job_named("news", say)["status"] == "ABORTED"
-        assert say("jobs", "unabort", "news").out == "taken up again: news\n"
+        assert say("jobs", "unabort", "news").out == "continued: news\n"
         assert job_named("news", say)["status"] == "ACTIVE"
 
     @pytest.mark.parametrize("words", [("set", "nwes", "--nice", "1"), ("pause", "news", "nwes"), ("abort", "nwes")])

@@ -74,15 +74,15 @@ class TestList:
         said = say("log")
         assert (said.status, said.err) == (0, "")
         assert "strange\\x1b" in said.out.splitlines()[0]
-        assert f"  pause               {A}  (asked by ann\\x1b; refused: no such \\x1b[2Jthing)\n" in said.out
-        assert "  pause               all  (asked by ann\\x1b; waits to be carried out)\n" in said.out
+        assert f"  pause               {A}  (by ann\\x1b; refused: no such \\x1b[2Jthing)\n" in said.out
+        assert "  pause               all  (by ann\\x1b; not applied yet)\n" in said.out
 
     def test_what_was_asked_for_is_told_with_its_value(self, crawl: Path, say: Say):
         say("delay", A, "7s")
         say("exclude", "host", "c.example", "--reason", "they asked")
         out = say("log").out
-        assert f"  delay               {A} 7s  (asked by " in out
-        assert "  exclude             host c.example --reason 'they asked'  (asked by " in out
+        assert f"  delay               {A} 7s  (by " in out
+        assert "  exclude             host c.example --reason 'they asked'  (by " in out
 
     def test_the_newest_are_shown_and_the_last_is_the_newest(self, crawl: Path, say: Say):
         happen(crawl, "of_old", at=1, count=60)

@@ -61,8 +61,7 @@ def test_it_is_checked_as_it_is(older: Path, say: Say):
     said = say("db", "check")
     assert (said.status, said.err) == (0, "")
     assert said.out == (
-        f"{older} is whole (schema {OLDER}; this program reads {latest_version()}: `tui-crawler db upgrade` migrates "
-        "it)\n"
+        f"{older}: ok (schema {OLDER}; this program reads {latest_version()}: `tui-crawler db upgrade` migrates it)\n"
     )
     assert say("db", "check", "--json").document == {"ok": True, "path": str(older), "problems": [], "schema": OLDER}
     assert {file.name for file in older.parent.iterdir()} == {"crawl.db", "my.yaml"}
@@ -80,9 +79,9 @@ def test_what_is_broken_in_it_is_found(older: Path, say: Say):
 def test_an_upgrade_makes_it_readable_and_keeps_a_copy(older: Path, say: Say):
     said = say("db", "upgrade").ok
     (copy,) = older.parent.glob("*.bak")
-    assert said.out == f"{older}: schema {OLDER} is now {latest_version()}\nas it was: {copy}\n"
+    assert said.out == f"{older}: schema {OLDER} is now {latest_version()}\nbackup: {copy}\n"
     assert say("status").status == 0
-    assert say("db", "check").out == f"{older} is whole\n"
+    assert say("db", "check").out == f"{older}: ok\n"
 
 
 class NoScreen:

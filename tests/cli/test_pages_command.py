@@ -49,16 +49,16 @@ class TestStash:
 
     def test_pages_come_back(self, crawl: Path, say: Say):
         say("pages", "stash", "later")
-        assert say("pages", "unstash", "later", "--limit", "1").out == f"1 page put back\n  1 {A}\n"
+        assert say("pages", "unstash", "later", "--limit", "1").out == f"1 page requeued\n  1 {A}\n"
         assert pages_of(say) == [("later", 3, 0, 0)]
-        assert say("pages", "unstash", "later").out.startswith("3 pages put back\n")
+        assert say("pages", "unstash", "later").out.startswith("3 pages requeued\n")
         assert say("pages", "stashes").out == "there is no stash\n"
 
     def test_a_stash_drips(self, crawl: Path, say: Say):
         say("pages", "stash", "later")
-        assert say("pages", "dripfeed", "later", "2").out == f"2 pages put back\n  2 {A}\n"
+        assert say("pages", "dripfeed", "later", "2").out == f"2 pages requeued\n  2 {A}\n"
         assert pages_of(say) == [("later", 2, 2, 2)]
-        assert say("pages", "dripfeed", "later", "2").out == "no page put back now\n"
+        assert say("pages", "dripfeed", "later", "2").out == "no page requeued now\n"
         assert say("pages", "dripfeed", "later", "0").out == "the dripfeed has ended\n"
         assert pages_of(say) == [("later", 2, 2, 0)]
 
@@ -152,7 +152,7 @@ class TestProbe:
         first, second, third = said.out.splitlines()
         assert first.split() == ["file_ingested", "200", "0.0s", f"{ORIGIN}/a"]
         assert second.split(maxsplit=4) == ["connection_failed", "-", "-", f"{ORIGIN}/b", "(refused \\x1b)"]
-        assert third.startswith("not asked ")
+        assert third.startswith("not requested ")
         assert third.endswith("https://x/  (not here)")
 
     def test_the_answers_as_json(self, say: Say):

@@ -228,7 +228,7 @@ def test_an_answer_that_cannot_be_written_is_told_and_status_three(
     words = ["sh", "-c", _SHELL[way], "sh", sys.executable, "-m", "tui_crawler", *command]
     done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False, timeout=PATIENT_S)
     assert done.returncode == status
-    told = "tui-crawler: the answer cannot be written: " in done.stderr
+    told = "tui-crawler: the output cannot be written: " in done.stderr
     assert told == (way in {"closed", "full"})
     assert "Traceback" not in done.stderr
     assert bool(done.stdout) == (way == "no stderr")

@@ -85,7 +85,7 @@ def test_a_build_by_a_configuration(config_file: Path, here: Path, say: Say, off
     ((config, database, output),) = offline.built
     assert (config.name, database, output) == ("site", here / "site.db", None)
     assert said.out.splitlines() == [
-        "3 pages scanned, 900 URLs found: 500 known already, 100 refused",
+        "3 pages scanned, 900 URLs found: 500 already known, 100 refused",
         "/s/x-1  200 URLs",
         "/s/x-2  100 URLs",
     ]
@@ -148,7 +148,7 @@ def test_a_file_is_loaded(database: Path, here: Path, say: Say, wiring: Wiring, 
     wiring.answer = loaded(a=7, b=1)
     said = say("queue", "load", "one.segment").ok
     assert wiring.commands == [(database, LoadSegment(str(here / "one.segment")), wiring.commands[0][2])]
-    assert said.out.splitlines() == ["8 pages loaded, 2 known already  one", f"  7 {A}", f"  1 {B}"]
+    assert said.out.splitlines() == ["8 pages loaded, 2 already known  one", f"  7 {A}", f"  1 {B}"]
     assert say("queue", "load", "one.segment", "--json").document == {
         "loaded": {A: 7, B: 1},
         "known": 2,

@@ -42,7 +42,7 @@ class TestStatus:
         paused, ready = document["origins"]
         assert paused["idle_reason"] == "paused"
         assert paused["eta_s"] is None
-        assert ready["idle_reason"] == "robots.txt comes first: it is asked for, or waits for its turn"
+        assert ready["idle_reason"] == "robots.txt first: being fetched, or waiting for its turn"
         assert ready["eta_s"] == 5
         assert document["run"]["run_id"] == 7
         assert document["run"]["live"] is True
@@ -356,7 +356,7 @@ class TestDatabase:
         return database
 
     def test_a_whole_database(self, made: Path, say: Say):
-        assert say("db", "check").out == f"{made} is whole\n"
+        assert say("db", "check").out == f"{made}: ok\n"
         schema = latest_version()
         document = say("db", "check", "--json").document
         assert document == {"ok": True, "path": str(made), "problems": [], "schema": schema}
@@ -385,5 +385,5 @@ class TestDatabase:
     def test_an_upgrade_names_the_copy(self, made: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
         copy = made.with_name("crawl.db.bak")
         monkeypatch.setattr(storage_database, "upgrade", lambda path: Upgrade(1, 2, copy))
-        assert say("db", "upgrade").out == f"{made}: schema 1 is now 2\nas it was: {copy}\n"
+        assert say("db", "upgrade").out == f"{made}: schema 1 is now 2\nbackup: {copy}\n"
         assert say("db", "upgrade", "--json").document["backup"] == str(copy)

@@ -87,7 +87,7 @@ def test_pages_that_are_not_stored_are_counted(crawled: tuple[Path, Path], tmp_p
     document = say("rehearse", str(more), "--from", str(database), "--json").document
     assert document["not_stored"] == 2
     assert document["by_origin"][-1]["origin"] == "http://127.0.0.1:9"
-    assert "of which 2 are not stored" in say("rehearse", str(more), "--from", str(database)).out
+    assert "(2 not stored)" in say("rehearse", str(more), "--from", str(database)).out
 
 
 def test_no_socket_is_opened_and_the_database_stays_as_it_is(

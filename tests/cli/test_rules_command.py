@@ -178,7 +178,7 @@ class TestPreview:
                     "url": f"{B}/members/1",
                     "before": "exclusion",
                     "after": "allowed",
-                    "decided_by": "exclusion list: pattern /members/, they asked (asked by the society) (my.yaml:7)",
+                    "decided_by": "exclusion list: pattern /members/, they asked (by the society) (my.yaml:7)",
                 },
             ],
         }
@@ -205,7 +205,7 @@ class TestPreview:
         ("text", "words"),
         [
             ("ruls: []\n", "ruls: unknown key"),
-            ("", "holds no rules"),
+            ("", "contains no rules"),
             ("rules: [{match: '('}]\n", "new.yaml:1"),
             ("rules:\n<<<<<<< mine\n=======\n", "new.yaml:2:1: a conflict is not resolved: <<<<<<< mine"),
         ],
@@ -281,7 +281,7 @@ class TestApply:
         assert told[1:] == [
             "this blocks 1 seed:",
             f"  {A}/slides/1",
-            "another undo brings back what version 2 says",
+            "another undo restores what version 2 says",
         ]
         assert say("rules", "show", "--json").document == {**before, "ruleset_id": 3}
         assert say("rules", "undo", "--json").document["ruleset_id"] == 4

@@ -159,10 +159,10 @@ def test_the_summary_says_who_gave_up_and_why():
     assert list(summary(ledger)) == [
         "run finished, nothing left in this run",
         "  55 turns with a request at 2 origins in 00:01:00",
-        "  pages as they stand now: 15 done, 41 failed",
+        "  pages now: 15 done, 41 failed",
         "1 origin stopped after errors:",
         f"  {A}: out of patience after 5 × connection_failed; 14 pages done, 41 failed, 7 on the todo list",
-        "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN",
+        "  failed pages: tui-crawler failures; retry them: tui-crawler retry --origin ORIGIN",
     ]
 
 
@@ -179,7 +179,7 @@ def test_an_origin_that_gave_up_over_its_robots_txt_says_so_and_what_helps():
     )
     lines = list(summary(ledger))
     assert f"  {A}: robots.txt unreachable: connection refused; 0 pages done, 0 failed" in lines
-    assert "  robots.txt: the next run asks for it again; in a live one after tui-crawler top-up ORIGIN" in lines
+    assert "  robots.txt: requested again in the next run; in a live one after tui-crawler top-up ORIGIN" in lines
     assert not any("retry" in line for line in lines), "it would put nothing back"
 
 

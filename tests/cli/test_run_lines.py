@@ -30,7 +30,7 @@ def event(name: str, code: str = "", **extra: object) -> Event:
         (event("origin_started", todo=3), ""),
         (
             event("origin_started", todo=3, paused=True),
-            f"paused {A}, as it was left; tui-crawler resume takes it up again",
+            f"paused {A}; tui-crawler resume continues it",
         ),
         (event("todo_filled", todo=12, refused=2), f"filled {A}: 12 on the todo list, 2 refused"),
         (event("todo_filled", todo=0, refused=0), ""),

@@ -71,7 +71,7 @@ def test_one_origin_and_all(word: str, kind: type, database: Path, say: Say, wir
 def test_a_delay_of_ones_own(written: str, ms: int, say: Say, wiring: Wiring):
     wiring.answer = answer({ORIGIN: ms})
     said = say("delay", ORIGIN, written)
-    done = f"your delay is set to {show_duration(ms)}:" if ms else "your delay is taken off:"
+    done = f"your delay is set to {show_duration(ms)}:" if ms else "your delay is removed:"
     assert (said.status, said.out) == (0, f"{done} {ORIGIN}\n")
     assert asked(wiring) == SetDelay(ORIGIN, ms)
 
@@ -193,7 +193,7 @@ class TestAdd:
         wiring.answer = answer({"added": 2, "known": 1, "refused": ["http://x/: scope"]})
         said = say("add", "HTTPS://Example.org/a#b", "https://example.org/a", "https://example.org/c")
         assert asked(wiring) == AddSeeds(("https://example.org/a", "https://example.org/c"))
-        assert said.out == "2 pages added, 1 known already\n  refused: http://x/: scope\n"
+        assert said.out == "2 pages added, 1 already known\n  refused: http://x/: scope\n"
 
     def test_job_pattern_and_force(self, say: Say, wiring: Wiring):
         wiring.reports.job_names = ("crawl", "news")
@@ -277,7 +277,7 @@ class TestAdd:
         wiring.answer = take
         said = say("add", "-")
         assert read[0] < read[1] < read[2], "lines are asked for one after the other"
-        assert (said.status, said.out) == (2, "18 pages added, 2 known already\n  refused: 1\n  refused: 2\n")
+        assert (said.status, said.out) == (2, "18 pages added, 2 already known\n  refused: 1\n  refused: 2\n")
         assert "no room" in said.err
 
     def test_progress_on_a_terminal(self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
@@ -319,7 +319,7 @@ class TestRetry:
             *("--exit-code", "request_timeout", "--origin", ORIGIN),
         )
         assert asked(wiring) == RetryPages(("https://example.org/a",), ("request_timeout", "file_gone"), (ORIGIN,))
-        assert said.out == f"4 pages put back\n  3 {ORIGIN}\n  1 {OTHER}\n"
+        assert said.out == f"4 pages requeued\n  3 {ORIGIN}\n  1 {OTHER}\n"
 
     @pytest.mark.parametrize("live", [True, False])
     def test_where_an_origin_gave_up_it_says_that_nothing_is_asked(self, live: bool, say: Say, wiring: Wiring):

@@ -101,8 +101,8 @@ def test_what_is_stored_says_the_same_but_for_the_literals(tmp_path: Path, monke
         ("headers: {A: 's3cret${'}", "headers.A", "as in ${NAME}"),
         ("cookies: {A: 'file:nothing'}", "cookies.A", "nothing cannot be read: no such file"),
         ("cookies: {A: 'file:.'}", "cookies.A", "cannot be read"),
-        ('headers: {A: "s3cret\\r\\nX: y"}', "headers.A", "holds a character that cannot be sent"),
-        ("cookies: {A: 's3cret; b=c'}", "cookies.A", "holds a character that cannot be sent"),
+        ('headers: {A: "s3cret\\r\\nX: y"}', "headers.A", "contains a character that cannot be sent"),
+        ("cookies: {A: 's3cret; b=c'}", "cookies.A", "contains a character that cannot be sent"),
         ("headers: {A: ''}", "headers.A", "is empty"),
         ("headers: {A: [s3cret]}", "headers.A", "found a list"),
         ("headers: {A: null}", "headers.A", "found nothing"),
@@ -119,10 +119,10 @@ def test_what_is_stored_says_the_same_but_for_the_literals(tmp_path: Path, monke
         ("headers: {A: *s3cret}", "headers.A", "the alias *••• has no anchor"),
         ("headers: {A: !s3cret x}", "headers.A", "the tag ••• is not accepted"),
         ("basic_auth: {user: me}", "basic_auth.password", "is missing"),
-        ("basic_auth: {user: 'a:b', password: s3cret}", "basic_auth.user", "holds a character"),
+        ("basic_auth: {user: 'a:b', password: s3cret}", "basic_auth.user", "contains a character"),
         ("headers: {authorization: s3cret}, basic_auth: {user: a, password: s3cret}", "basic_auth", "keep one"),
         ("ca_file: nothing.pem", "ca_file", "nothing.pem cannot be used: no such file"),
-        ("ca_file: sid.txt", "ca_file", "holds no certificate"),
+        ("ca_file: sid.txt", "ca_file", "contains no certificate"),
     ],
 )
 def test_what_is_wrong_is_told_by_file_line_and_key_alone(tmp_path: Path, entry: str, key: str, words: str) -> None:

@@ -162,8 +162,8 @@ def test_a_wrong_value_is_told_what_is_accepted(tmp_path, text, key, words):
         ("http://u:p@h/", "has a user name or password"),
         ("http://h:99999/", "is not a valid URL"),
         ("http://[::1/", "is not a valid URL"),
-        ("'http://h /'", "holds a blank"),
-        ("'http://h/\u00a0'", "holds a blank"),
+        ("'http://h /'", "contains a blank"),
+        ("'http://h/\u00a0'", "contains a blank"),
         ("'http://h/\u202e'", "\\u202e"),
     ],
 )

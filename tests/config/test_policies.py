@@ -221,8 +221,8 @@ def test_a_rules_file_says_only_what_it_gives(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "holds no rules"),
-        ("policies: {}\n", "holds no rules"),
+        ("", "contains no rules"),
+        ("policies: {}\n", "contains no rules"),
         ("seeds: [http://h/]\n", "seeds: unknown key"),
         ("rules: [{match: '(?=x)', skip: true}]\n", "rules\\[0\\].match: not a linear-time"),
         ("rules: [\n", "not valid YAML"),

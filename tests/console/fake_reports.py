@@ -18,6 +18,7 @@ from tests.console.sample_rules import ADDED, versions
 from tests.console.sample_timeline import timeline
 from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.history.coverage import Coverage
+from tui_crawler.domain.history.diagnosis import DiagnosisFacts
 from tui_crawler.domain.history.pulse import Pulse, PulseOf
 from tui_crawler.domain.history.site_tree import BranchList, BranchTally
 from tui_crawler.domain.history.span import TimeSpan
@@ -87,6 +88,7 @@ class FakeReports(DiffReports):
 
     rows: dict[str, OriginView] = field(default_factory=lambda: {view.origin: view for view in origins()})
     coverage: Coverage = field(default_factory=Coverage)
+    facts: DiagnosisFacts = field(default_factory=DiagnosisFacts)
     log: tuple[AttemptView, ...] = field(default_factory=attempts)
     newest_run: RunView | None = field(default_factory=run_view)
     pages: tuple[PageView, ...] = field(default_factory=failed_pages)
@@ -138,6 +140,9 @@ class FakeReports(DiffReports):
 
     def run(self) -> RunView | None:
         return self.newest_run
+
+    def diagnosis_facts(self) -> DiagnosisFacts:
+        return self.facts
 
     def coverage_statement(self) -> Coverage:
         return self.coverage

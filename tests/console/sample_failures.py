@@ -89,7 +89,7 @@ def refusal_counts() -> RefusalCounts:
         ("my.yaml:18", "this seed: url_query_parameters: parameter 'order' is not allowed", policy, 1, 12),
         ("", "no url_query_parameters policy is for this URL (2 configured), so its query is refused", policy, 40, 13),
         ("my.yaml:31", "rule /calendar/: skip true", skip, 310, 13),
-        ("operator", "exclusion list: host private.example.org, mail of 5 January (asked by mara)",
+        ("operator", "exclusion list: host private.example.org, mail of 5 January (by mara)",
          "blocked_by_exclusion_list", 212, 13),
         ("my.yaml:15", 'do_not_crawl: path ends with ".zip"', policy, 17, 12),
     )  # fmt: skip

@@ -18,14 +18,13 @@ from tui_crawler.console.failures.rows import GROUPINGS, REFERRERS, ReferrerLine
 from tui_crawler.console.logs.attempts import ATTEMPTS
 from tui_crawler.console.logs.rows import LOG, LogEntry, action_line, activity_line, attempt_line
 from tui_crawler.console.operator.retry_start import NextRequest
-from tui_crawler.console.origin.rows import TODO, TodoLine
+from tui_crawler.console.origin.rows import TODO, TodoLine, exits_of
 from tui_crawler.console.overview.event_rows import EVENTS, line_of
 from tui_crawler.console.overview.rows import OVERVIEW, OriginLine
 from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.pulse.wall import wall_lines, wall_of
 from tui_crawler.console.rules.rows import VERSIONS
 from tui_crawler.console.sql.rows import answer_of, answer_rows
-from tui_crawler.console.stats.rows import busiest, exits_of, top_origins
 from tui_crawler.console.tree.rows import TREE, OpenBranch, nodes
 from tui_crawler.console.url.rows import LINKS, REQUESTS, TRIES, LinkLine, tries_of
 from tui_crawler.console.urls.rows import URLS, PageLine
@@ -67,7 +66,6 @@ def relations(reports: FakeReports, payload: str = "") -> Iterator[tuple[Relatio
     yield PROCESSES, [process_of(one, NOW, 9.0) for one in (*reports.workers(), *reports.sessions(9))]
     yield WORKERS, reports.workers()
     yield exits_of(reports.exit_counts("", NOW)), reports.exit_counts("", NOW)
-    yield busiest("failed", found := top_origins(views, "failed")), found
     lines = [
         OriginLine(view, run, payload, *more) for view in views for more in ((), (True, 2, True, (1.0, None), (9.0,)))
     ]

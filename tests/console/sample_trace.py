@@ -23,8 +23,8 @@ def explanation(url: str = KNOWN) -> Explanation:
     if refused:
         answer, sentence = Answer.robots, "never seen, and would be refused: Disallow: /private/ is the longest match"
     steps = (
-        Step("normalise", "pass", "as it was written"),
-        Step("origin", "pass", f"{API}: a request is under way"),
+        Step("normalise", "pass", "as written"),
+        Step("origin", "pass", f"{API}: a request is in flight"),
         Step("scope", "pass", "the origin of a seed", "seeds, line 1 of the configuration"),
         Step("start_path", "pass", "below /"),
         Step("exclusion", "pass", "none of 2 exclusions matches"),
@@ -42,7 +42,7 @@ def explanation(url: str = KNOWN) -> Explanation:
                 Step("due", "refuse", "not before 2026-01-05 10:43:07 (in 2 minutes)", "not_before"),
             )
             if known
-            else (Step("known", "refuse", "no page of job my-index, and nothing that was crawled names it"),)
+            else (Step("known", "refuse", "no page of job my-index, and no crawled page links to it"),)
         ),
         Step("verdict", "unknown" if known else "refuse", sentence),
     )

@@ -18,6 +18,7 @@ from tui_crawler import console
 from tui_crawler.console.action import Frame, Need, Situation, Where, why_not
 from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at, find_actions
 from tui_crawler.console.appearance import Appearance
+from tui_crawler.console.diagnosis import DiagnosisActions
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import MENUS, TABLE_BINDINGS, USUAL, KeyNames, canonical
@@ -97,6 +98,7 @@ def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() ->
     shown = _screens()
     assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own
     once = (Dispatcher, Navigation, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls, RowActions)
+    once += (DiagnosisActions,)
     wrong = {
         (where.name, action.id): doers
         for where, screen in shown.items()

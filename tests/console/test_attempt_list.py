@@ -104,7 +104,7 @@ async def test_problems_only_and_a_sort_over_what_is_held() -> None:
         await held.press("move.last", rounds=2)
         assert table.row_count == number, "nothing is read on while it is sorted"
         held.app.screen.tick()  # type: ignore[attr-defined]
-        assert f"only the {number} rows held" in held.text()
+        assert f"only the {number} rows loaded" in held.text()
         table.order_by(None)
         await held.press("view.problems", rounds=3)
         held.sees("Attempts · problems only", "no attempts yet")

@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A
+from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.console.sql.queries import QuerySession
-from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.console.urls.queries import PageListWindow, page_counts_of
 from tui_crawler.console.workers.queries import SESSIONS
 from tui_crawler.domain.rules.page_filter import PageFilter
@@ -37,7 +37,7 @@ def test_sessions_and_actions(reports: ConsoleReports) -> None:
     assert session.clean
     assert session.host
     assert session.ended_at >= session.started_at > 0
-    assert STATS_TABLES["actions"].ask.read(reports, NOW) == ()
+    assert LEDGERS["actions"].ask.read(reports, NOW) == ()
 
 
 def test_a_book_holds_all_pages_and_the_pivot_counts_them(reports: ConsoleReports) -> None:

@@ -47,7 +47,7 @@ async def test_the_run_is_handed_over_when_the_engine_has_ended() -> None:
     summary = left(held)
     assert summary.departure == GONE
     assert summary.exit_status == 0
-    assert "goes on after" in summary.lines()[0]
+    assert "continues after" in summary.lines()[0]
     assert summary.lines()[-3:] == GONE.lines()
 
 
@@ -68,7 +68,7 @@ async def test_the_countdown_says_so_and_q_still_cancels() -> None:
         held.clock.move(DRAIN_MS + GRACE_MS)  # the start has a time limit of its own
         held.app.beat()
         await held.quiet()
-        assert "Starting the crawl as a process of its own" in held.text()
+        assert "Starting the crawl as its own process" in held.text()
         assert held.app.is_running
         detacher.gate.set()
         await held.gone()
@@ -223,7 +223,7 @@ async def test_an_attached_console_tells_at_the_end_that_it_could_not_read() -> 
 def test_a_run_that_was_broken_off_is_called_so() -> None:
     dead = run_view(live=False, finish_reason="", finished_at=0)
     (told, *_) = ExitSummary(run=dead, now=NOW).lines()
-    assert ": broken off after " in told
+    assert ": crawler died after " in told
     assert told.endswith("; the next start continues it.")
 
 

@@ -69,7 +69,7 @@ async def test_failures_by_exit_code_open_a_page_with_attempts_requests_headers_
     async with stage(keys="2") as held:
         assert isinstance(held.app.screen, FailuresScreen)
         assert held.table("#groups").row_count == 4
-        assert "15 pages, 14 recoverable" in held.text()
+        assert "15 pages, 14 retryable" in held.text()
         await held.press("enter", "j", "enter", rounds=3)
         assert isinstance(held.app.screen, UrlScreen)
         held.sees(f"{API}/v2/items?page=18", "Items page 18", "no response head within 30.0 s")
@@ -95,7 +95,7 @@ async def test_a_url_that_is_not_known_says_so() -> None:
     async with stage(reports=FakeReports(detail=lambda url: None)) as held:
         held.app.go_to(Where.url, f"{API}/nowhere")
         await held.settle(2)
-        assert "is not known to this" in held.text()
+        assert "is unknown to this" in held.text()
 
 
 async def test_groupings_go_round_and_pages_follow_the_group() -> None:
@@ -126,7 +126,7 @@ async def test_nothing_has_failed() -> None:
     async with stage(reports=FakeReports(pages=()), keys="2") as held:
         assert "no failed pages" in held.text()
         await held.press("R")
-        assert "retry failed: nothing has failed here" in held.text()
+        assert "retry failed: no failed pages here" in held.text()
 
 
 async def test_failures_change_while_they_are_shown() -> None:

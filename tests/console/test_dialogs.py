@@ -68,8 +68,8 @@ def test_a_missing_scheme_is_https_and_a_bare_word_is_refused() -> None:
     [
         ("https://a.example/\nhttp://b.example/", ""),
         ("a.example\nhttp://b.example/", "https was taken; write http:// for the other"),
-        ("known.example:81", "http was taken, as it is local or known so; write https:// for the other"),
-        ("localhost", "http was taken, as it is local or known so; write https:// for the other"),
+        ("known.example:81", "http was chosen (local, or known with http); write https:// for the other"),
+        ("localhost", "http was chosen (local, or known with http); write https:// for the other"),
         (
             "a.example\n127.0.0.1:81",
             "https was taken, http where it is local or only that is known; write the scheme for the other",
@@ -98,7 +98,7 @@ async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
         assert isinstance(held.app.screen, HelpScreen)
         text = held.text()
         assert "Keys · Origins" in text
-        assert "— nothing of this console to undo" in text
+        assert "— no action of this console to undo" in text
         assert "▶ crawling" in text
         await held.enter("failed pages by", rounds=3)
         assert isinstance(held.app.screen, FailuresScreen)
@@ -106,7 +106,7 @@ async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
 
 async def test_help_shows_changed_keys_and_they_work() -> None:
     async with stage(keymap={"origin.toggle_pause": "u", "nonsense.action": "y"}) as held:
-        assert "keymap: there is no action nonsense.action" in held.text()
+        assert "keymap: unknown action nonsense.action" in held.text()
         assert "u pause" in held.text().splitlines()[-1]
         await held.press("?")
         assert "✎ u" in held.text()
@@ -135,7 +135,7 @@ async def test_prompt_takes_words_with_arguments_and_refuses_others() -> None:
         await held.enter(":sort todo", rounds=0)
         assert "by todo ▼" in held.text()
         await held.enter(":nonsense", rounds=0)
-        assert "there is no action nonsense here" in held.text()
+        assert "unknown action nonsense here" in held.text()
         await held.enter(":add example.org")
         assert "1 seed of 1 origin" in held.text()
 

@@ -8,8 +8,8 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, WWW, run_view
 from tests.console.support import Stage, stage
 from tui_crawler.console.diff.screen import DiffScreen, PageDiffScreen
+from tui_crawler.console.jobs.screen import JobsScreen
 from tui_crawler.console.panes.lines import Lines, LongLines
-from tui_crawler.console.stats.screen import StatsScreen
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.history.run_diff import ChangeKind
 
@@ -105,10 +105,10 @@ async def test_pages_without_bodies_and_with_redirects(url: str) -> None:
 async def test_two_marked_runs_of_the_stats_are_compared() -> None:
     async with stage() as held:
         newest, middle, oldest = (one.run_id for one in held.reports.past_runs[:3])
-        await held.press("6", ":", *"show runs", "enter")
+        await held.press("7", ":", *"show runs", "enter")
         await held.settle(3)
         screen = held.app.screen
-        assert isinstance(screen, StatsScreen)
+        assert isinstance(screen, JobsScreen)
         screen.query_one("#ledger").focus()
         await held.press("j", "space", "space", "enter")
         await held.settle(2)

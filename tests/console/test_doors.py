@@ -7,6 +7,7 @@ import pytest
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import Stage, stage
 from tui_crawler.console.action import Where
+from tui_crawler.console.navigation import MANY_SCREENS
 from tui_crawler.console.overview.rows import opened_by
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.tabs import TabBar
@@ -226,3 +227,13 @@ async def test_a_click_on_the_tab_of_failures_shows_all_that_it_counts() -> None
         assert where(held) is Where.failures
         groups = held.table("#groups")
         assert sum(groups.record(key).count for key in groups.row_order) == len(held.reports.pages)
+
+
+async def test_lists_of_many_counts_do_not_pile_up() -> None:
+    async with stage() as held:
+        for _ in range(MANY_SCREENS):
+            held.app.go_to(Where.origin, API)
+            held.app.go_to(Where.failures, (("origin", API),))
+            await held.quiet()
+        assert len(held.app.screen_stack) <= MANY_SCREENS
+        held.sees("Failures · api.example.org")

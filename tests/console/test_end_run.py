@@ -73,5 +73,5 @@ async def test_the_help_sheet_and_the_question_before_leaving_say_how_to_end_it(
         assert ":end" in held.text()
         await held.press("escape", rounds=0)
         await held.press("ctrl+c")
-        assert "The crawl goes on in process 4711 on host reef." in held.text()
+        assert "The crawl continues in process 4711 on host reef." in held.text()
         assert ":end ends it." in held.text()

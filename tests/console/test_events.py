@@ -180,9 +180,9 @@ def test_each_origin_that_gave_up_is_counted_in_the_question() -> None:
 @pytest.mark.parametrize(
     ("after", "words"),
     [
-        ('{"added": 3, "known": 1}', "3 pages are new, 1 was known already"),
+        ('{"added": 3, "known": 1}', "3 pages are new, 1 was already known"),
         ('{"added": 1, "known": 0}', "1 page is new"),
-        ('{"added": 0, "known": 4}', "0 pages are new, 4 were known already"),
+        ('{"added": 0, "known": 4}', "0 pages are new, 4 were already known"),
         ("", ""),
         ("[]", ""),
         ('{"added": "x"}', ""),

@@ -20,7 +20,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "url links": ("3", "enter", "url.tab_links"),
     "rules": ("4",),
     "logs": ("5",),
-    "stats": ("6",),
+    "jobs": ("7",),
     "workers": ("8",),
     "sql": ("sql.open", "enter"),
 }

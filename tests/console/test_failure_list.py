@@ -89,7 +89,7 @@ async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
         number = held.table("#pages").row_count
         held.table("#pages").order_by("url")
         await held.press("j")
-        assert f"only the {number} rows held" in held.text()
+        assert f"only the {number} rows loaded" in held.text()
         await held.press("move.last")
         assert held.table("#pages").row_count == number, "nothing is read on while it is sorted"
         held.table("#pages").order_by(None)

@@ -70,7 +70,7 @@ async def test_what_is_nowhere_says_so_once_it_was_looked_for() -> None:
         held.table("#groups").keep_only("nowhere")
         assert held.table("#groups").nothing_here() == LOOKING
         await held.settle(3)
-        assert held.table("#groups").nothing_here() == "nothing fits the filter; ctrl+l shows all"
+        assert held.table("#groups").nothing_here() == "no matches (ctrl+l clears the filter)"
         assert "failure_count(exit_code, nowhere)" in held.reports.asked
 
 

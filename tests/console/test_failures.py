@@ -214,7 +214,7 @@ def test_the_more_were_counted_the_less_often_that_is_done() -> None:
 async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
     reports = FakeReports(counted=200_000, failed=1_204_331)
     async with stage((160, 40), reports=reports, keys="2") as held:
-        held.sees("counted 15 of 1 204 331, 14 recoverable", "as of 10:41:0")
+        held.sees("counted 15 of 1 204 331, 14 retryable", "as of 10:41:0")
         await held.settle(4, move_ms=30_000)
         assert reports.asked.count("failure_count(exit_code)") == 2, "the first pages, and all of them"
         await held.press("failures.count", rounds=2)
@@ -349,7 +349,7 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
         await held.press("2", "j", "R", rounds=3)
         words = words_of(held)
         queued = sum(view.pending for view in held.reports.rows.values() if not view.paused)
-        asked = f"{queued:,}".replace(",", " ") + " other pages still queued are asked too,"
+        asked = f"{queued:,}".replace(",", " ") + " other pages still queued are requested too,"
         assert "starts a new run; origins stopped by errors start again with full patience." in words
         assert f"{asked} and those whose recrawl is due." in words
         assert "Takes" in words
@@ -362,13 +362,11 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
 
 
 def test_a_new_run_asks_for_more_than_what_is_put_back() -> None:
-    assert estimate_words(RetryEstimate(RetryStart.new_run)).endswith(
-        "Besides these it asks only for pages whose recrawl is due."
-    )
-    assert "Up to 9 other pages still queued are asked" in estimate_words(
+    assert estimate_words(RetryEstimate(RetryStart.new_run)).endswith("It also requests pages whose recrawl is due.")
+    assert "Up to 9 other pages still queued are requested" in estimate_words(
         RetryEstimate(RetryStart.new_run, 9, most=True)
     )
-    assert "1 other page still queued is asked too" in estimate_words(RetryEstimate(RetryStart.new_run, 1))
+    assert "1 other page still queued is requested too" in estimate_words(RetryEstimate(RetryStart.new_run, 1))
 
 
 async def test_a_question_that_the_end_of_the_run_has_overtaken_does_nothing() -> None:
@@ -377,7 +375,7 @@ async def test_a_question_that_the_end_of_the_run_has_overtaken_does_nothing() -
         assert "come next in this run" in words_of(held)
         await run_ends(held, host)
         await held.press("enter", rounds=2)
-        assert "nothing was put back: meanwhile a run has begun or ended" in words_of(held)
+        assert "not retried: a run started or ended in the meantime" in words_of(held)
         assert not held.journal.sent
 
 
@@ -392,7 +390,7 @@ async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> 
         await held.settle(3)
         assert held.app.hosting.phase is EnginePhase.ended
         assert not host.started.is_set()
-        assert "no run starts; the next one takes it up" in words_of(held)
+        assert "requeued for the next run" in words_of(held)
 
 
 async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:

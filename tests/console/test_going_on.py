@@ -37,9 +37,16 @@ async def undo_after_the_end(held: Stage, host: FakeHost, done: Command, inverse
         (ON, OFF, '{"changed": true, "origins": ["https://a.example"], "pages": {}}'),
         (ON, OFF, '{"changed": true, "origins": [], "pages": {"https://a.example": 3}}'),
         (RULES, RULES, '{"rulesets": {"main": 5}, "origins": ["https://a.example"]}'),
+        (RULES, RULES, '{"rulesets": {"main": 5}, "origins": [], "pages": {"https://a.example": 3}}'),
         (HELD, GO, '{"https://a.example": false, "let_go": 1}'),
     ],
-    ids=["an origin goes on", "pages come back", "rules", "a pause that kept an origin from its pages"],
+    ids=[
+        "an origin goes on",
+        "pages come back",
+        "rules",
+        "rules that bring pages back",
+        "a pause that kept an origin from its pages",
+    ],
 )
 async def test_undoing_what_has_ended_the_run_starts_the_engine_again(
     done: Command, inverse: Command, after: str

@@ -30,10 +30,9 @@ VIEWS = {
     "rules": ("4",),
     "rule draft": ("4", "rule.delete"),
     "logs": ("5",),
-    "stats": ("6",),
+    "jobs": ("7",),
     "workers": ("8",),
-    "stats, last pane": ("6", "shift+tab"),
-    "stats, origins": ("6", "tab", "/"),
+    "jobs, ledger": ("7", "tab", "/"),
     "robots.txt": ("enter", "robots.view"),
     "sql": ("sql.open",),
 }

@@ -30,11 +30,11 @@ from tests.console.rule_stage import counted
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.failures import rows as failure_rows
+from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.console.sql.screen import SqlScreen
-from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.console.table.export import ENCODINGS, FORMATS
 from tui_crawler.text.safe_text import safe
 
@@ -167,8 +167,8 @@ class Tour:
         await self.press("log.origin", "log.time", "log.filter", "escape", rounds=0)
         await self.held.settle(1)
         assert_clean(self.held, self.payload)
-        await self.press("view.stats", rounds=1)
-        for name in STATS_TABLES:
+        await self.press("7", rounds=1)
+        for name in LEDGERS:
             await self.do("stats.ledger", name)
             self.held.app.screen.query_one("#ledger").focus()
             await self.take_out()

@@ -19,7 +19,7 @@ from tests.console.support import Stage, stage
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
 from tui_crawler.console.failures.rows import GROUPINGS
-from tui_crawler.console.stats.queries import STATS_TABLES
+from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.domain.records.command import PauseOrigins
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.rules.policy import PolicySet
@@ -103,8 +103,8 @@ async def tour(held: Stage) -> None:
         ("enter", "robots.view", "escape", "escape"),
         ("2", *("failures.group" for _ in GROUPINGS), "tab", "enter"),
         ("url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body", "url.raw", "url.tab_why"),
-        ("i", "escape", "3", "table.pivot", "escape", "4", "tab", "5", "view.stats"),
-        (*("stats.ledger" for _ in STATS_TABLES), "sql.open"),
+        ("i", "escape", "3", "table.pivot", "escape", "4", "tab", "5", "7"),
+        (*("stats.ledger" for _ in LEDGERS), "sql.open"),
     ):
         for key in keys:
             await held.press(key, rounds=1)

@@ -16,7 +16,7 @@ from tui_crawler.domain.records.failure import NotTakenUp, StorageFailure
 
 BOTH = Intent((PauseOrigins((WWW,)), RefetchRobots((WWW,))), "both", (ResumeOrigins((WWW,)),))
 FULL = "the disk is full"
-LATER = f"the next run carries it out; now it cannot be: {FULL}"
+LATER = f"the next run applies it; not now: {FULL}"
 
 
 class Written(FakeJournal):
@@ -69,7 +69,7 @@ def test_what_is_written_waits_when_what_became_of_it_cannot_be_read() -> None:
 
 
 def test_what_is_written_in_part_says_so_and_what_is_not_written_at_all_does_not() -> None:
-    part = f"only 1 of 2 parts could be written, which will be carried out: {FULL}"
+    part = f"only 1 of 2 parts could be written and will be applied: {FULL}"
     assert told(Written(1, NotTakenUp(LATER)), 1) == [(IntentOutcome.failed, part)]
     assert told(Written(0, NotTakenUp(LATER)), 1) == [(IntentOutcome.failed, FULL)]
 

@@ -38,7 +38,7 @@ async def test_every_pane_has_a_letter_that_can_be_read(size: tuple[int, int]) -
             assert region in whole
             assert region in pane.region
         assert held.app.screen.query_one(KeyMenu).region in whole
-        for words in ("1 origins", "2 failures", "6 stats"):
+        for words in ("1 origins", "2 failures", "7 jobs"):
             assert words in held.text()
 
 
@@ -133,7 +133,7 @@ async def test_keys_of_views_are_the_operators() -> None:
 
 async def test_panes_scrolled_out_of_view_stand_in_the_box_also_after_a_resize() -> None:
     async with stage((120, 40)) as held:
-        await held.press("6", "focus.jump", rounds=1)
+        await held.press("enter", "focus.jump", rounds=1)
         wide = labels(held)
         assert len(wide) >= 4
         for size in ((60, 20), (80, 24), (120, 40)):

@@ -90,7 +90,7 @@ async def test_every_dialog_is_left_with_the_keys_that_go_back(keymap: dict[str,
 async def test_every_line_is_left_with_the_keys_that_go_back(keymap: dict[str, str]) -> None:
     async with stage(keymap=keymap) as held:
         for key in back_keys(keymap):
-            for view, action_id in (("1", "cmd.prompt"), ("1", "filter.open"), ("6", "job.nice"), ("5", "log.search")):
+            for view, action_id in (("1", "cmd.prompt"), ("1", "filter.open"), ("7", "job.nice"), ("5", "log.search")):
                 await held.press(view, rounds=2)
                 screen = held.app.screen
                 held.app.dispatcher.do(action_id)

@@ -43,7 +43,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "draft": ("4", "rule.delete"),
     "entry": ("4", "rule.add"),
     "logs": ("5",),
-    "stats": ("6",),
+    "jobs": ("7",),
     "workers": ("8",),
     "robots": ("robots.view",),
     "sql": ("sql.open",),

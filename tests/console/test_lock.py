@@ -35,12 +35,10 @@ def test_only_a_lock_that_lasts_without_a_commit_is_one() -> None:
 def test_whose_lock_it_is_and_what_waits() -> None:
     crawls = lock_words(Lock(17, NOW), UTC, crawling=True)
     assert crawls == "by another program (process 17) since 10:41:07; the crawl waits"
-    assert lock_words(Lock(0, NOW), UTC, crawling=False) == (
-        "by another program since 10:41:07; what you ask for waits"
-    )
+    assert lock_words(Lock(0, NOW), UTC, crawling=False) == ("by another program since 10:41:07; your commands wait")
 
 
-@pytest.mark.parametrize(("live", "waits"), [(True, "the crawl waits"), (False, "what you ask for waits")])
+@pytest.mark.parametrize(("live", "waits"), [(True, "the crawl waits"), (False, "your commands wait")])
 async def test_the_header_says_so_as_long_as_it_lasts(live: bool, waits: str) -> None:
     reports = FakeReports(newest_run=run_view(live=live))
     async with stage(reports=reports) as held:

@@ -126,7 +126,7 @@ async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
         held.table("#log").order_by("text")
         await held.press("move.first", "move.last", rounds=2)
         assert held.table("#log").row_count == number, "nothing is read on while it is sorted"
-        assert f"only the {number} rows held" in held.text()
+        assert f"only the {number} rows loaded" in held.text()
         held.table("#log").order_by(None)
         await held.press("move.first", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 1)
@@ -139,7 +139,7 @@ async def test_errors_far_back_are_looked_for_on_and_on() -> None:
     reports.log = tuple(replace(one, exit_code="request_timeout") for one in reports.log)
     reports.happened = (replace(activities()[2], at=NOW),)
     async with stage(reports=reports, keys="5 log.level log.level", rounds=2) as held:
-        assert "looking further…" in held.text()
+        assert "searching…" in held.text()
         await held.settle(10)
         assert keys_of(held) == [("activity", 39)]
         assert "Log · ● following · 1 · errors only" in held.text()

@@ -19,7 +19,7 @@ from tui_crawler.console.session import SessionFile
 from tui_crawler.text.cells import cell_text
 from tui_crawler.text.format import date_time
 
-LOOKING = "◷ looking for"
+LOOKING = "◷ searching"
 
 
 @pytest.fixture(autouse=True)
@@ -68,16 +68,16 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
         assert table.cursor_key == ("attempt", 90)
         await held.press("log.next_error", rounds=0)
         await looked(held)
-        assert "there is no further error" in held.text()
+        assert "no further error" in held.text()
         assert table.cursor_key == ("attempt", 90)
         await held.press("log.next_warning", rounds=0)
-        assert "there is no further warning in this list" in held.text(), "the beginning is held"
+        assert "no further warning in this list" in held.text(), "the beginning is held"
         await held.press("log.previous_warning", rounds=0)
         await looked(held)
         assert table.cursor_key == ("attempt", 2_500)
         await held.press("log.previous_warning", rounds=0)
         await looked(held)
-        assert "the log was looked through to its end" in held.text()
+        assert "searched up to its end" in held.text()
         await held.press("log.previous_error", rounds=0)
         assert table.cursor_key == ("attempt", 2_500)
 
@@ -85,11 +85,11 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
 async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None:
     async with stage((140, 30), reports=with_ends(6_000, _3="server_internal_error"), keys="5", rounds=2) as held:
         await held.enter("lsdocs.example.net/3x", rounds=3)
-        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "looked at, esc stops")
+        held.sees(f"{LOOKING} hit of docs.example.net/… 1 5", "rows read, esc stops")
         asked = len(held.reports.asked)
         await held.press("escape", rounds=2)
         assert LOOKING not in held.text()
-        assert "looking was stopped" in held.text()
+        assert "search stopped" in held.text()
         assert "search docs.example.net/3x: 0 hits held" in held.text(), "esc has stopped the looking, no more"
         assert not [one for one in held.reports.asked[asked:] if "3x" in one]
         assert held.table("#log").cursor_key == ("attempt", 6_000)
@@ -127,7 +127,7 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
         assert held.table("#log").cursor_key == ("attempt", 1_000)
         await held.press("n", rounds=0)
         await looked(held)
-        assert "there is no further hit of quince" in held.text()
+        assert "no further hit of quince" in held.text()
         await held.press("move.first", rounds=3)
         await held.press("log.search", rounds=0)
         await held.enter("", rounds=0)
@@ -165,7 +165,7 @@ async def test_among_errors_only_there_is_no_warning_to_go_to_and_hits_are_error
         asked = len(held.reports.asked)
         await held.enter("lstimeout", rounds=0)
         await looked(held)
-        assert "there is no further hit of timeout" in held.text()
+        assert "no further hit of timeout" in held.text()
         assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 200), ("attempt", 400)]
         assert len(held.reports.asked) - asked < 20
 
@@ -174,7 +174,7 @@ async def test_where_rows_are_filtered_or_ordered_it_stays_among_them_and_says_s
     async with stage((140, 30), reports=with_ends(3_000, _400="server_internal_error"), keys="5", rounds=2) as held:
         held.table("#log").order_by("text")
         await held.press("log.next_error", rounds=2)
-        assert "there is no further error among the rows shown" in held.text()
+        assert "no further error among the rows shown" in held.text()
         assert LOOKING not in held.text()
         held.table("#log").order_by(None)
         await held.press("log.next_error", rounds=0)
@@ -226,9 +226,9 @@ async def test_a_time_that_is_typed_is_gone_to_wherever_it_is() -> None:
         line = next(one for one in held.reports.log if one.attempt_id == found[1])  # type: ignore[index]  # a pair
         assert abs(line.ended_at - first.ended_at) < 1_000
         await held.command("goto soon")
-        assert "goto soon: no time" in held.text()
+        assert "goto soon: not a time" in held.text()
         await held.command("goto 1999-01-01 10:00", rounds=3)
-        assert "the log begins later" in held.text()
+        assert "the log starts later" in held.text()
 
 
 def told(held: Stage, key: object) -> str:
@@ -241,7 +241,7 @@ async def test_bookmarks_are_gone_round_from_anywhere_and_last(tmp_path: Path) -
     async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=()), memory=memory) as held:
         await held.press("5", rounds=2)
         await held.press("log.next_bookmark", rounds=0)
-        assert "there is no bookmark" in held.text()
+        assert "no bookmarks" in held.text()
         await held.press("k", "log.bookmark", rounds=1)
         near = held.table("#log").cursor_key
         await held.command("goto 2026-01-05 10:46:07", rounds=4)

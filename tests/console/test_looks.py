@@ -97,24 +97,20 @@ async def test_level_origin_search_and_time_of_the_log_are_there_again(tmp_path:
         assert "search time:" in text
 
 
-async def test_the_ledger_of_the_stats_and_their_filters_are_there_again(tmp_path: Path) -> None:
+async def test_the_ledger_and_the_filter_of_the_jobs_are_there_again(tmp_path: Path) -> None:
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((160, 50), memory=memory) as held:
-        await held.press("6", rounds=2)
+        await held.press("7", rounds=2)
         held.app.do("stats.ledger", "runs")  # type: ignore[attr-defined]
-        table(held, "#top-origins").focus()
-        await held.press("sort.reverse", rounds=2)
-        await held.enter("/api")
-        before = table(held, "#top-origins").border_title
+        table(held, "#jobs").keep_only("news")
         await leave(held)
     async with stage((160, 50), memory=memory) as held:
         await held.settle(2)
-        assert table(held, "#top-origins").border_title == before
-        assert table(held, "#top-origins").needle == "api"
+        assert table(held, "#jobs").needle == "news"
         assert "Runs" in str(table(held, "#ledger").border_title)
         held.app.do("stats.ledger", "stashes")  # type: ignore[attr-defined]
         await leave(held)
-    (look,) = [look for name, look in memory.recall().looks if name == "stats"]
+    (look,) = [look for name, look in memory.recall().looks if name == "jobs"]
     assert "ledger" not in dict(look.words), "what takes long to count is counted when one asks"
 
 

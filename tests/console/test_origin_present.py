@@ -166,7 +166,7 @@ def test_why_says_what_cost_patience_and_what_made_the_delay() -> None:
         ({"in_flight_url": f"{API}/x", "in_flight_since": NOW - 30_000}, "now      30.0s ▓▓▓▓▓▓░░░░░░"),
         ({"paused": True}, "next     paused"),
         ({"asleep_until": HELD}, "next     paused"),
-        ({"asleep_until": NOW + 7_200_000}, "next     +2h nothing is due before"),
+        ({"asleep_until": NOW + 7_200_000}, "next     +2h no page is due before"),
         ({"state": "FINISHED"}, "next     none in this run"),
     ],
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
-from tests.console.support import FakeHost, FakeReports, Stage, stage
+from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.screen import OriginStrip
 from tui_crawler.console.overview.summary import no_origin_lines
@@ -22,7 +22,6 @@ from tui_crawler.domain.records.command import (
     TopUpPatience,
 )
 from tui_crawler.domain.records.page_view import TodoView
-from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 
 
 def order(held: Stage) -> list[str]:
@@ -298,7 +297,9 @@ async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
         await held.decide("origin.toggle_pause")
         assert "✗ pause api.example.org: there is no such origin" in held.text()
         await held.press("journal.undo")
-        assert "undo: nothing of this console to undo; what others did: undo in Rules, or the opposite" in held.text()
+        assert (
+            "undo: no action of this console to undo; for others: undo in Rules, or the opposite action" in held.text()
+        )
 
 
 async def test_a_wish_that_cannot_be_written_is_told() -> None:
@@ -307,34 +308,6 @@ async def test_a_wish_that_cannot_be_written_is_told() -> None:
         await select(held, API)
         await held.decide("origin.toggle_pause")
         assert "✗ pause api.example.org: database or disk is full" in held.text()
-
-
-async def test_origins_that_give_up_are_told_in_one_notice_of_the_last_minute() -> None:
-    async with stage() as held:
-        assert "stopped after errors:" not in held.text()
-        rows = held.reports.rows
-        await held.commit(replace(rows[API], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ stopped after errors: api.example.org – t p shows problems" in held.text()
-        await held.commit(replace(rows[DOCS], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert (
-            "✗ 2 origins stopped after errors in 60 s, the last: docs.example.net – t p shows problems" in held.text()
-        )
-        assert len(held.app.notices) == 1
-        held.clock.move(90_000)
-        await held.commit(replace(rows[WWW], state="FINISHED", finish_reason="patience", patience=0), rounds=2)
-        assert "✗ stopped after errors: www.example.com – t p shows problems" in held.text()
-
-
-async def test_an_origin_that_gave_up_long_ago_in_another_view_is_told_no_more() -> None:
-    async with stage() as held:
-        await held.press("5")
-        held.reports.commit(replace(held.reports.rows[API], state="FINISHED", finish_reason="patience", patience=0))
-        await held.settle(2)
-        held.clock.move(90_000)
-        await held.press("1")
-        await held.settle(2)
-        assert "Origins · 11" in held.text()
-        assert "stopped after errors:" not in held.text()
 
 
 async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it_is_selected() -> None:
@@ -411,7 +384,7 @@ async def test_the_origins_are_as_tall_as_their_rows_and_the_events_have_the_res
         need = max(held.table("#origins").row_count, 8) + 3
         assert need <= tall(held, "#origins") <= body * 3 // 5 + 2
         assert tall(held, "#summary") == tall(held, "#origins")
-        assert held.app.screen.query_one("#summary", Lines).more == "", "what stands beside them is whole"
+        assert held.app.screen.query_one("#summary", Lines).more == "", "what stands beside them : ok"
         assert tall(held, "#origins") + tall(held, "#events") == body
         for size in ((80, 24), (120, 40)):
             await held.pilot.resize_terminal(*size)
@@ -451,37 +424,12 @@ async def test_low_the_origins_have_all_of_it() -> None:
         assert tall(held, "#origins") == tall(held, "#body") - 1
 
 
-async def test_a_run_that_does_not_say_who_crawls_is_warned_of_once() -> None:
-    reports = FakeReports(newest_run=replace(run_view(), user_agent=UNCONFIGURED_USER_AGENT))
-    async with stage((120, 40), reports=reports) as held:
-        await held.settle()
-        assert not [one for one in held.app.notices if one.kind == "user agent"], "others set what this run is"
-    async with stage((40, 12), reports=reports, host=FakeHost()) as held:
-        await held.settle()
-        assert UNCONFIGURED_USER_AGENT in held.text()
-        assert "my-index" in held.text().splitlines()[0]
-    async with stage((120, 40), reports=reports, host=FakeHost()) as held:
-        await held.settle()
-        told = [one.text for one in held.app.notices if one.kind == "user agent"]
-        assert told == [f"⚠ {WARNING}"]
-        assert UNCONFIGURED_USER_AGENT in held.text()
-        await held.commit(replace(held.reports.rows[API], done=999), move_ms=60_000)
-        assert not [one for one in held.app.notices if one.kind == "user agent"]
-    async with stage() as held:
-        assert not [one for one in held.app.notices if one.kind == "user agent"], "this one says it"
-
-
-async def test_an_origin_most_of_whose_pages_are_not_canonical_is_warned_of_once() -> None:
+async def test_the_card_of_an_origin_says_that_most_of_its_pages_are_not_canonical() -> None:
     async with stage((160, 50)) as held:
         held.reports.commit(replace(held.reports.rows[API], done=40, failed=0, not_canonical=25))
         await select(held, API)
         await held.settle()
-        told = [one.text for one in held.app.notices if one.kind == "canonical"]
-        assert len(told) == 1
-        assert "crawl.canonical: same_origin" in told[0]
-        assert "25 of 40 pages name" in held.text()
-        await held.commit(replace(held.reports.rows[API], done=41), move_ms=60_000)
-        assert not [one for one in held.app.notices if one.kind == "canonical"]
+        held.sees("25 of 40 pages name")
 
 
 async def test_origins_that_differ_by_the_scheme_alone_are_both_shown_with_it() -> None:

@@ -283,7 +283,7 @@ def test_a_plain_word_that_is_a_state_and_finds_nothing_is_told_how_to_narrow_by
         keyset.take(keyset.begin, PageWindow((), 26, 26))
         return nothing_words(keyset, KeyNames())
 
-    hint = "Nothing has this in its URL or title · state:blocked narrows by state."
+    hint = "No URL or title contains this · state:blocked narrows by state."
     assert said("blocked").startswith(hint)
     assert said("Blocked /news").startswith(hint)
     assert "state:retry state:done narrows" in said("retry done")

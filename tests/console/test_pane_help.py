@@ -13,8 +13,8 @@ from tui_crawler.console.action import NOTHING_TO_UNDO, Where
 from tui_crawler.console.dialogs import pane_help
 from tui_crawler.console.dialogs.help import _LEGEND
 from tui_crawler.console.dialogs.pane_help import PaneText, text_of, texts_in
+from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.stats.queries import STATS_TABLES
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.cells import cell_text
 from tui_crawler.text.glyphs import STATES
@@ -76,9 +76,9 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
 
 
 def test_every_column_of_every_ledger_has_a_meaning() -> None:
-    for columns in (ledger.relation.columns for ledger in STATS_TABLES.values()):
+    for columns in (ledger.relation.columns for ledger in LEDGERS.values()):
         for column in columns:
-            assert text_of("stats", "ledger").columns[column.id]
+            assert text_of("jobs", "ledger").columns[column.id]
 
 
 def test_meanings_are_short() -> None:
@@ -107,7 +107,7 @@ async def test_f1_says_why_a_key_does_nothing_and_names_the_operators_keys() -> 
     async with stage((120, 60), keymap={"origin.stop": "X"}) as held:
         await held.press("f1", rounds=0)
         assert "you have not raised it" in held.text()
-        assert re.search(r"X\s+Finish the origin", held.text())
+        assert re.search(r"X\s+Stop the origin", held.text())
 
 
 async def test_enter_on_a_grey_entry_of_the_help_sheet_says_why() -> None:
@@ -144,11 +144,11 @@ async def test_the_help_sheet_names_the_undo_key_that_holds() -> None:
     async with stage((120, 40), keymap={"journal.undo": "u"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")
-        assert "u  takes the pause off" in held.text()
+        assert "u  resumes" in held.text()
     async with stage((120, 40), keymap={"journal.undo": "none"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")
-        assert "undo  takes the pause off" in held.text()
+        assert "undo  resumes" in held.text()
 
 
 async def test_a_key_written_as_it_is_anyway_is_not_a_changed_one() -> None:

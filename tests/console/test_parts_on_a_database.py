@@ -11,11 +11,12 @@ import pytest
 
 from tests.cli.crawls import claim_pages, store_crawl
 from tests.storage.making import A
+from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.console.logs.queries import BEGINNING, LogScope, log_actions, log_after
 from tui_crawler.console.logs.window import LogListWindow
-from tui_crawler.console.origin.queries import contract_of, robots_file, top_ups_of
+from tui_crawler.console.origin.queries import contract_of, exit_counts_of, robots_file, top_ups_of
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
-from tui_crawler.console.stats.queries import JOBS_ASK, STATS_TABLES, exit_counts_of
+from tui_crawler.console.reading.refresh import JOBS
 from tui_crawler.domain.records.command import PauseOrigins, TopUpPatience
 from tui_crawler.domain.records.operator_view import ValidationTotals
 from tui_crawler.storage.workers.journal import Journal
@@ -34,17 +35,17 @@ def reports(tmp_path: Path) -> Iterator[ConsoleReports]:
 
 
 def test_runs_newest_first_with_how_they_ended(reports: ConsoleReports) -> None:
-    (run,) = STATS_TABLES["runs"].ask.read(reports, NOW)
+    (run,) = LEDGERS["runs"].ask.read(reports, NOW)
     assert (run.run_id, run.finish_reason, run.live) == (1, "exhausted", False)
     assert run.finished_at >= run.started_at > 0
 
 
 def test_counters_jobs_limbo_and_stashes(reports: ConsoleReports) -> None:
-    assert [job.job for job in JOBS_ASK.read(reports, NOW)] == ["main", "news"]
-    assert {page.origin for page in STATS_TABLES["limbo"].ask.read(reports, NOW)} == {A}
-    assert exit_counts_of().read(reports, NOW) == exit_counts_of(A).read(reports, NOW) == ()
-    assert STATS_TABLES["refused"].ask.read(reports, NOW) == ()
-    assert STATS_TABLES["stashes"].ask.read(reports, NOW).at == NOW
+    assert [job.job for job in JOBS.read(reports, NOW)] == ["main", "news"]
+    assert {page.origin for page in LEDGERS["limbo"].ask.read(reports, NOW)} == {A}
+    assert exit_counts_of(A).read(reports, NOW) == ()
+    assert LEDGERS["refused"].ask.read(reports, NOW) == ()
+    assert LEDGERS["stashes"].ask.read(reports, NOW).at == NOW
 
 
 def test_what_validators_said_is_summed_over_so_many_pages(reports: ConsoleReports, tmp_path: Path) -> None:

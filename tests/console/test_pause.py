@@ -43,11 +43,11 @@ def held(name: str) -> OriginView:
         ((origin(API), ended(TINY)), "pause 1 of 2 origins: api.example.org", "tiny.example has finished"),
         ((origin(API), origin(WWW), ended(TINY)), "pause 2 of 3 origins", "tiny.example has finished"),
         ((origin(API), ended(TINY), ended(SMALL)), "pause 1 of 3 origins: api.example.org", "2 origins have finished"),
-        ((origin(API), held(OLD)), "pause 1 of 2 origins: api.example.org", "old.example.org is paused already"),
+        ((origin(API), held(OLD)), "pause 1 of 2 origins: api.example.org", "old.example.org is already paused"),
         (
             (origin(API), origin(WWW), held(OLD), ended(TINY)),
             "pause 2 of 4 origins",
-            "tiny.example has finished, old.example.org is paused already",
+            "tiny.example has finished, old.example.org is already paused",
         ),
         (
             (origin(API), ended(TINY), origin(OLD, state="FINISHED", finish_reason="patience")),

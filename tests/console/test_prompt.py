@@ -35,7 +35,7 @@ async def test_candidates_stand_beside_the_prompt_as_one_types(size: tuple[int, 
         await held.type(":pau")
         assert "pause  pauseall" in held.text()
         await held.type("z")
-        assert "no action begins so" in held.text()
+        assert "no action starts with this" in held.text()
         await held.press("escape", rounds=0)
         assert "pauseall" not in held.text()
         assert not entry(held).display
@@ -82,7 +82,7 @@ async def test_o_alone_is_an_origin_on_every_screen_though_other_words_begin_so(
         for view in "1257":
             await held.press(view, rounds=1)
             await held.type(":o")
-            assert "overview" in held.text(), "what it begins is offered"
+            assert "origins" in held.text(), "what it begins is offered"
             await held.enter(f" {API.removeprefix('https://')}")
             assert held.on_top.crumbs() == ("Origins", API.removeprefix("https://"))
 
@@ -117,10 +117,10 @@ async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_s
 
 async def test_an_origin_after_the_word_of_the_overview_opens_it_and_an_unknown_one_is_told() -> None:
     async with stage() as held:
-        await held.enter(":ov api.ex")
+        await held.enter(":origins api.ex")
         assert held.on_top.crumbs() == ("Origins", "api.example.org")
-        await held.enter(":ov 127", rounds=0)
-        assert held.told == "overview: there is no origin 127"
+        await held.enter(":overview 127", rounds=0)
+        assert held.told == "origins: there is no origin 127"
         await held.enter(":origin https", rounds=0)
         assert " or " in held.told
         await held.enter(":logs api", rounds=0)
@@ -198,7 +198,7 @@ async def test_f1_during_a_filter_speaks_of_the_row_under_the_cursor() -> None:
         await held.type("/")
         await held.press("f1", rounds=0)
         assert f"{pane_name(screen.query_one('#todo'))} · Origin" in held.text()
-        assert "Give the marked URLs" in held.text()
+        assert "Retry the marked URLs" in held.text()
         assert "no URL is selected" not in held.text()
 
 
@@ -232,7 +232,7 @@ async def test_pause_only_pauses_and_resume_only_resumes() -> None:
         assert held.told == "resume: the origin is not paused"
         await held.enter(":pause api", rounds=0)
         await held.enter(":pause api", rounds=0)
-        assert held.told == "pause: the origin is paused already"
+        assert held.told == "pause: the origin is already paused"
         await held.enter(":resume api", rounds=0)
         await held.enter(":resume api", rounds=0)
         assert held.told == "resume: the origin is not paused"
@@ -246,7 +246,7 @@ async def test_pauseall_only_pauses_and_resumeall_only_resumes() -> None:
         paused = [view.origin for view in held.reports.rows.values() if view.paused]
         await held.enter(":pauseall", rounds=0)
         await held.enter(":pauseall", rounds=0)
-        assert held.told == "pause all: every origin is paused already"
+        assert held.told == "pause all: every origin is already paused"
         await held.enter(":resumeall", rounds=0)
         await held.enter(":resumeall", rounds=0)
         assert held.told == "resume all: no origin is paused"

@@ -105,14 +105,14 @@ def test_latency_is_told_by_what_takes_it():
     ("size", "number"), [((80, 24), 4), ((120, 40), 5), ((200, 60), 8), ((60, 20), 2), ((250, 70), 8)]
 )
 async def test_as_many_charts_as_have_room(size, number):
-    async with stage(size, keys="7") as held:
+    async with stage(size, keys="6") as held:
         assert len(shown(held)) == number
         assert ("more" in reading(held)) == (number < 8)
         assert held.app.screen.query_one("#pulse-wall").display == (size >= (120, 40))
 
 
 async def test_tab_shows_the_charts_that_have_no_room():
-    async with stage((80, 24), keys="7") as held:
+    async with stage((80, 24), keys="6") as held:
         first = ["pages", "latency", "failures", "states"]
         assert shown(held) == first
         await held.press(*["tab"] * 4, rounds=2)
@@ -123,7 +123,7 @@ async def test_tab_shows_the_charts_that_have_no_room():
 
 async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
     reports = FakeReports()
-    async with stage((120, 40), reports=reports, keys="7") as held:
+    async with stage((120, 40), reports=reports, keys="6") as held:
         assert "follow ●" in reading(held)
         await held.press(*["left"] * 16, rounds=2)
         assert "failed attempts: request_timeou" in reading(held)
@@ -137,7 +137,7 @@ async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
 
 async def test_the_span_is_changed_and_remembered():
     reports = FakeReports()
-    async with stage((120, 40), reports=reports, keys="7") as held:
+    async with stage((120, 40), reports=reports, keys="6") as held:
         assert asked(reports) == "pulse(crawl , 60000, 44)", "the run, in minutes"
         assert "run 42m · follow ●" in reading(held)
         await held.press("+", rounds=3)
@@ -146,7 +146,7 @@ async def test_the_span_is_changed_and_remembered():
         assert "run 42m" in reading(held)
         await held.press("-", rounds=3)
         assert asked(reports) == "pulse(crawl , 10000, 91)"
-        await held.press("1", "7", rounds=3)
+        await held.press("1", "6", rounds=3)
         assert "span 15m" in reading(held)
         await held.press(*["+"] * 12, rounds=3)
         assert "span 30d" in reading(held)
@@ -170,7 +170,7 @@ async def test_it_is_of_what_is_named_at_the_prompt():
 
 
 async def test_enter_opens_the_log_at_that_moment():
-    async with stage((120, 40), keys="7") as held:
+    async with stage((120, 40), keys="6") as held:
         await held.press("left", rounds=2)
         moment = screen_of(held).span.cursor
         await held.press("enter", rounds=6)
@@ -186,7 +186,7 @@ async def test_enter_opens_the_log_at_that_moment():
 
 
 async def test_latency_phases_and_freezing():
-    async with stage((120, 40), keys="7") as held:
+    async with stage((120, 40), keys="6") as held:
         await held.press("pulse.latency", rounds=2)
         titles = [str(pane.border_title) for pane in held.app.screen.query(ChartPane)]
         assert any("name look-up" in one for one in titles)
@@ -198,7 +198,7 @@ async def test_latency_phases_and_freezing():
 
 async def test_nothing_is_read_while_it_is_hidden():
     reports = FakeReports()
-    async with stage((120, 40), reports=reports, keys="7") as held:
+    async with stage((120, 40), reports=reports, keys="6") as held:
         await held.press("1", rounds=2)
         before = len([one for one in reports.asked if one.startswith("pulse")])
         for _ in range(5):
@@ -209,14 +209,14 @@ async def test_nothing_is_read_while_it_is_hidden():
 
 
 async def test_a_click_puts_the_cursor_there():
-    async with stage((120, 40), keys="7") as held:
+    async with stage((120, 40), keys="6") as held:
         await held.pilot.click("#chart-pages", offset=(30, 3))
         await held.settle(2)
         assert screen_of(held).span.cursor is not None
 
 
 async def test_what_stands_after_the_word_is_completed_and_jobs_are_offered():
-    async with stage((200, 60), keys="7") as held:
+    async with stage((200, 60), keys="6") as held:
         prompt = held.app.dispatcher._prompt()
         assert prompt.complete("pulse j", screen_of(held)).words[0] == "job my-index"
         assert prompt.complete("pulse origin api", screen_of(held)).words == (f"origin {API}",)
@@ -231,14 +231,14 @@ async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monke
     reports = FakeReports()
     whole = reports.pulse
     monkeypatch.setattr(reports, "pulse", lambda of, span: replace(whole(of, span), gauges=(None,) * span.cells))
-    async with stage((200, 60), reports=reports, keys="7", rounds=4) as held:
+    async with stage((200, 60), reports=reports, keys="6", rounds=4) as held:
         await held.press(*["left"] * 20, rounds=1)
         assert str(held.app.screen.query_one("#chart-states").border_title).strip() == "Origins"
 
 
 async def test_at_rest_the_span_ends_with_the_run_however_long_ago_that_was():
     over = replace(run_view(), live=False, finished_at=NOW - 10 * MINUTE_MS, finish_reason="exhausted")
-    async with stage((120, 40), reports=FakeReports(newest_run=over), keys="7") as held:
+    async with stage((120, 40), reports=FakeReports(newest_run=over), keys="6") as held:
         assert "run 32m" in reading(held)
         held.clock.move(HOUR_MS)
         await held.settle(4)
@@ -251,7 +251,7 @@ async def test_at_rest_the_span_ends_with_the_run_however_long_ago_that_was():
 
 
 async def test_the_wall_has_a_line_for_each_origin_and_opens_it():
-    async with stage((120, 40), keys="7") as held:
+    async with stage((120, 40), keys="6") as held:
         wall = held.table("#pulse-wall")
         assert wall.row_count == len(held.reports.rows)
         lines = [line for line in held.text().split("\n") if "api.example.org" in line]
@@ -265,14 +265,14 @@ async def test_the_wall_has_a_line_for_each_origin_and_opens_it():
 
 
 async def test_the_wall_fills_the_screen_and_where_there_is_little_room_it_is_a_tab_away():
-    async with stage((80, 24), keys="7") as held:
+    async with stage((80, 24), keys="6") as held:
         assert not held.app.screen.query_one("#pulse-wall").display
         await held.press("shift+tab", rounds=3)
         assert held.table("#pulse-wall").has_focus and shown(held) == []
         held.sees(*("busy.example.io", "www.example.com"))
         await held.press("tab", rounds=3)
         assert shown(held)[0] == "pages" and not held.app.screen.query_one("#pulse-wall").display
-    async with stage((120, 40), keys="7") as held:
+    async with stage((120, 40), keys="6") as held:
         await held.enter(":wall", rounds=3)
         assert shown(held) == []
         await held.enter(":wall", rounds=3)
@@ -280,7 +280,7 @@ async def test_the_wall_fills_the_screen_and_where_there_is_little_room_it_is_a_
 
 
 async def test_the_exit_codes_of_the_run_are_those_the_header_counts():
-    async with stage((120, 40), keys="7") as held:
+    async with stage((120, 40), keys="6") as held:
         totals = held.reports.totals()
         held.sees(f"Exit codes of the run · {count(sum(number for _, number in totals.exit_codes))}", "file_ingested")
         held.app.screen.query_one("#chart-exits").focus()
@@ -312,7 +312,7 @@ def says_what_the_header_says(held: Stage) -> tuple[str, ...]:
     return (str(header.totals.pending), *counted)
 
 
-@pytest.mark.parametrize(("size", "view"), [((120, 40), "7"), ((200, 60), "7")], ids=str)
+@pytest.mark.parametrize(("size", "view"), [((120, 40), "6"), ((200, 60), "6")], ids=str)
 async def test_what_waits_and_how_origins_stand_is_said_as_the_header_has_it(size: tuple[int, int], view: str) -> None:
     async with stage(size) as held:
         await held.press(view, rounds=4)
@@ -329,7 +329,7 @@ async def test_what_waits_and_how_origins_stand_is_said_as_the_header_has_it(siz
 
 
 async def test_a_cursor_in_the_past_reads_the_gauges_of_then() -> None:
-    async with stage((120, 40), keys="7") as held:
+    async with stage((120, 40), keys="6") as held:
 
         def pending() -> list[str]:
             return re.findall(r"pending [0-9 ]+", says(held, "queue"))

@@ -30,7 +30,7 @@ async def test_without_an_engine_q_leaves_at_once_and_says_that_the_crawl_goes_o
     assert summary.exit_status == 0
     assert (
         summary.lines()[0]
-        == "Run 7 of my-index: goes on in process 4711 on host reef after 00:42:10 and 101 900 turns with a request."
+        == "Run 7 of my-index: continues in process 4711 on host reef after 00:42:10 and 101 900 turns with a request."
     )
     assert held.reports.closed.wait(PATIENT_S)
 
@@ -53,7 +53,7 @@ async def test_q_drains_and_leaves_when_the_engine_has_ended() -> None:
     assert summary.engine_reason == "operator"
     assert not summary.forced
     assert summary.exit_status == 1  # an origin gave up
-    assert "Gave up: https://down.example.com." in summary.lines()
+    assert "Stopped after errors: https://down.example.com." in summary.lines()
 
 
 async def test_a_database_that_cannot_be_read_at_the_end_is_told_and_is_no_success() -> None:
@@ -122,7 +122,7 @@ async def test_ctrl_z_suspends_a_console_and_asks_where_that_would_stop_its_craw
         await held.press("ctrl+z", rounds=0)
         assert suspended == [True]
         assert isinstance(held.app.screen, AskQuitScreen)
-        assert "stand still" in held.text()
+        assert "the console and its crawl would stop" in held.text()
         assert "d Detach" in held.text()
         await held.press("escape", rounds=0)
         assert not host.stops

@@ -21,7 +21,16 @@ from tui_crawler.console.origin.queries import contract_of, history_of, todo_of
 from tui_crawler.console.ports import Reports
 from tui_crawler.console.reading.ask import WINDOW, Ask, ReadingRequest, asks
 from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
-from tui_crawler.console.reading.refresh import EVENTS, JOBS, ORIGINS, TOTALS, WORKERS, Snapshot, SnapshotReader
+from tui_crawler.console.reading.refresh import (
+    DIAGNOSIS,
+    EVENTS,
+    JOBS,
+    ORIGINS,
+    TOTALS,
+    WORKERS,
+    Snapshot,
+    SnapshotReader,
+)
 from tui_crawler.console.urls.queries import MOST_LINKS, detail_of
 from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.domain.records.failure import BadKeptConfig, ReadingStopped, StorageFailure
@@ -198,7 +207,7 @@ def test_parts_of_screens_are_read_at_their_rate_and_forgotten_when_nobody_wants
     assert again.parts[b] is not shot.parts[b], "it changes by time"
     reports.commit(replace(reports.rows[WWW], done=1))
     clock.move(1_000)
-    assert read(one, ReadingRequest((a,))).parts.keys() == {ORIGINS, TOTALS, JOBS, WORKERS, a}
+    assert read(one, ReadingRequest((a,))).parts.keys() == {ORIGINS, TOTALS, JOBS, WORKERS, DIAGNOSIS, a}
 
 
 def test_another_window_is_read_at_once() -> None:

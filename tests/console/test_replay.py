@@ -98,8 +98,8 @@ async def test_sql_reads_the_database_as_it_is_now_and_says_so(crawl: Path) -> N
         held.app.do("sql.open", "SELECT COUNT(*) AS attempts FROM v_attempt")
         await held.worked("sql")
         await held.settle(3)
-        assert "SQL · read-only · the database as it is now, not as of " in held.text()
-        assert "SQL: what is stored now" in held.text()
+        assert "SQL · read-only · the current database, not as of " in held.text()
+        assert "SQL: current database" in held.text()
         row = held.table("#sql-rows").current
         assert row is not None
         assert row.values == (every,)

@@ -79,7 +79,7 @@ async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys
     async with stage((160, 40)) as held:
         await drafted(held)
         await held.press("rules.apply", *(KEYS.get(key, key) for key in keys.split()), rounds=0)
-        assert "◷ the draft is on its way" in held.text()
+        assert "◷ the draft is being applied" in held.text()
         assert top(held) is RuleEditorScreen
         await until(held, lambda: bool(asked_for(held)))
         await accept(held, version_first)

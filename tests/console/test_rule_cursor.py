@@ -72,7 +72,7 @@ async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_c
         (r"id: ^\d+$", "rule.down", "it is the last query policy already"),
         ("/feed/", "rule.up", "it is the first rule already"),
         ("*.example.org", "rule.down", "it is the only whitelist"),
-        ("private.example.org", "rule.up", "it stands on the operators' exclusion list: o d takes it off"),
+        ("private.example.org", "rule.up", "it is on the operators' exclusion list: o d removes it"),
     ],
 )
 async def test_what_cannot_move_says_so_and_begins_no_draft(line: str, move: str, words: str) -> None:

@@ -31,9 +31,9 @@ async def opened(held: Stage, words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "since", "fired"),
     [
-        ("/v2/user/", "since ruleset 12 by mara", "∅ never fired"),
-        ("prefix: /admin/", "since ruleset 11 by configuration", "fired 1 204 times"),
-        ("private.example.org", "it holds with every version", "fired 212 times"),
+        ("/v2/user/", "since ruleset 12 by mara", "∅ no hits"),
+        ("prefix: /admin/", "since ruleset 11 by configuration", "1 204 hits"),
+        ("private.example.org", "it applies with every version", "212 hits"),
     ],
 )
 async def test_enter_says_all_of_an_entry_also_since_when_it_holds(words: str, since: str, fired: str) -> None:
@@ -82,7 +82,7 @@ async def test_what_operators_added_is_taken_off_from_there() -> None:
         assert top(held) is RulesScreen
         await held.press("rule.delete", rounds=1)
         assert top(held) is ConfirmScreen
-        assert "off the exclusion list?" in held.text()
+        assert "from the exclusion list?" in held.text()
 
 
 async def test_a_line_that_names_a_section_has_no_entry() -> None:

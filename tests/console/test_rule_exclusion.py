@@ -71,7 +71,7 @@ def test_origins_of_one_host_are_excluded_once_and_those_that_are_already_not_at
     more = replace(view, origin="http://[::1]:83")
     asked = exclude_origins(ports, [*ports, more, view])
     assert not isinstance(asked, str)
-    assert asked.text.startswith("It names 3 origins. It holds at once")
+    assert asked.text.startswith("It names 3 origins. It applies at once")
     assert asked.options[0][1].commands == (Exclude("host", "[::1]"),)
     gone = replace(view, state="FINISHED", finish_reason="excluded")
-    assert exclude_origins([gone], [gone]) == "the exclusion list holds for it already"
+    assert exclude_origins([gone], [gone]) == "already on the exclusion list"

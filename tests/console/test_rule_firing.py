@@ -60,7 +60,7 @@ def test_refusals_are_counted_for_the_entry_whose_words_they_carry() -> None:
         "/feed/: ua special": None,
         "/calendar/: skip true": 310,
         "/v2/user/: skip true": 0,
-        "domain example.net, owner asked (asked by the owner)": 0,
+        "domain example.net, owner asked (by the owner)": 0,
         "domain *.example.org": None,
     }
     items = said['page where path begins with "/v2/items"']
@@ -97,7 +97,7 @@ def test_query_policies_of_one_place_are_told_apart_by_what_they_refused() -> No
         'y where path begins with "/b"': (3, 1),
     }
     line = text_of(rule_hits_line(said['x where path begins with "/a"'], NONE, UTC, query=True))
-    assert "told by samples from 1 other of its place" in line
+    assert "estimated from samples with 1 other of its place" in line
 
 
 def test_of_query_policies_of_one_place_nothing_is_said_while_one_refusal_stays_in_doubt() -> None:
@@ -106,7 +106,7 @@ def test_of_query_policies_of_one_place_nothing_is_said_while_one_refusal_stays_
     first, second = by_words(twins, RefusalCounts(rows, 10, 10)).values()
     assert first.count == 5
     assert second is None
-    assert "at one place with others" in text_of(rule_hits_line(None, NONE, UTC, query=True))
+    assert "several entries have this place" in text_of(rule_hits_line(None, NONE, UTC, query=True))
 
 
 def test_a_query_policy_is_known_although_its_line_has_moved() -> None:
@@ -175,18 +175,16 @@ def test_rules_that_cannot_be_compiled_are_no_reason_to_fail() -> None:
 def test_the_line_of_an_entry_says_what_is_known_and_what_is_not() -> None:
     assert "counting" in text_of(rule_hits_line(None, None, UTC, query=False))
     assert "not in the log" in text_of(rule_hits_line(None, NONE, UTC, query=False))
-    assert text_of(rule_hits_line(RuleHits(), NONE, UTC, query=False)) == "∅ never fired"
+    assert text_of(rule_hits_line(RuleHits(), NONE, UTC, query=False)) == "∅ no hits"
     some = RefusalCounts((), 200_000, 1_204_331)
     assert text_of(rule_hits_line(RuleHits(), some, UTC, query=False)) == (
-        "∅ never fired among the newest 200 000 of 1 204 331 attempts"
+        "∅ no hits among the newest 200 000 of 1 204 331 attempts"
     )
     once = RuleHits(1, NOW, f"{API}/x", 12, 12)
     assert text_of(rule_hits_line(once, NONE, UTC, query=False)) == (
-        f"fired 1 time, last 2026-01-05 10:41:07 by ruleset 12: {API}/x"
+        f"1 hit, last 2026-01-05 10:41:07 by ruleset 12: {API}/x"
     )
-    assert "40 URLs beside it: no query policy is for them" in text_of(
-        rule_hits_line(once, refusal_counts(), UTC, query=True)
-    )
+    assert "40 URLs without an entry" in text_of(rule_hits_line(once, refusal_counts(), UTC, query=True))
     links = RuleHits(links=True, links_in_all=3, sample_url=f"{API}/y")
     assert text_of(rule_hits_line(links, NONE, UTC, query=False)).endswith(f"for example {API}/y")
     assert "refused nothing that was tried" in text_of(
@@ -205,8 +203,8 @@ async def test_the_view_marks_entries_that_never_fired() -> None:
         assert said["- {match: /feed/, ua: special}"] == "-"
         assert said["✎  - {host: private.example.org, reason: mail of 5 January, who: mara}"] == "212"
         assert said["rules:"] == ""
-        assert "fired in 106 000 attempts, 10:41:07 · o r counts again" in held.text()
-        assert "fired 1 204 times, last 2026-01-05 10:41:07 by rulesets 11–13" in held.text()
+        assert "hits in 106 000 attempts, 10:41:07 · o r counts again" in held.text()
+        assert "1 204 hits, last 2026-01-05 10:41:07 by rulesets 11–13" in held.text()
 
 
 async def test_it_is_counted_once_and_again_when_asked() -> None:
@@ -216,7 +214,7 @@ async def test_it_is_counted_once_and_again_when_asked() -> None:
         await held.settle(3, move_ms=5_000)
         assert reports.asked.count("refusal_counts(200000)") == 1
         assert fired(held)["- {match: /v2/user/, skip: true}"] == "∅ 0"
-        assert "fired in 106 000 of 900 000 attempts" in held.text()
+        assert "hits in 106 000 of 900 000 attempts" in held.text()
         reports.refusals = NONE
         await held.press("rules.count", rounds=2)
         assert reports.asked.count("refusal_counts(200000)") == 2
@@ -275,7 +273,7 @@ async def test_the_draft_shows_what_the_entry_under_the_cursor_has_refused() -> 
     async with rules_stage("rule.edit") as held:
         await counted(held)
         info = held.app.screen.query_one("#rules-info", Lines)
-        assert "fired 1 204 times" in info.text
+        assert "1 204 hits" in info.text
         await write(held, "match: /mine/, skip: true")
         await counted(held)
         editor(held).query_one(TextArea).move_cursor((10, 0))

@@ -117,7 +117,7 @@ async def test_the_number_to_be_typed_is_that_of_now() -> None:
         await held.press("rules.apply", rounds=0)
         await until(held, lambda: isinstance(held.app.screen, TypeCountScreen))
         await held.quiet()
-        assert "Type 2 000 to go on:" in held.text()
+        assert "Type 2 000 to continue:" in held.text()
 
 
 @pytest.mark.parametrize(("more", "again"), [(90, False), (110, True)])

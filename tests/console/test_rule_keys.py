@@ -136,7 +136,7 @@ async def test_without_a_ruleset_what_was_typed_is_nobodys() -> None:
         await held.type(f"m{TEXT}")
         await held.settle(3)
         assert top(held) is RuleEditorScreen
-        assert "There is no ruleset yet" in held.text()
+        assert "No ruleset yet" in held.text()
         assert held.journal.sent == []
 
 

@@ -96,7 +96,7 @@ class TestView:
 
     async def test_a_database_without_rules(self) -> None:
         async with rules_stage("rule.add", reports=FakeReports(versions=(), added=())) as held:
-            assert "There is no ruleset yet: the first run writes one" in held.text()
+            assert "No ruleset yet: the first run writes one" in held.text()
             assert isinstance(held.app.screen, RulesScreen)
             assert "add: there is no ruleset yet" in held.text()
 

@@ -215,7 +215,7 @@ async def test_an_exclusion_that_someone_else_added_is_seen_and_taken_off(severa
     async with on_database(several) as held:
         await held.press("4", rounds=3)
         await held.press("move.last", "rule.delete", rounds=1)
-        assert "mail. Asked by someone else." in held.text()
+        assert "mail. Added by someone else." in held.text()
         await yes(held)
         assert excluded(several) == []
 

@@ -31,7 +31,7 @@ def test_the_clock_of_a_run_does_not_go_back_when_its_engine_is_killed() -> None
     run = run_view(started_at=NOW - 60_000, heartbeat_at=NOW - 5_000, worked_ms=55_000)
     assert worked(run) == 60_000
     killed = replace(run, live=False)
-    assert worked(killed) == 60_000, "it was seen at work, whatever its last sign of life says"
+    assert worked(killed) == 60_000, "it was seen at work, whatever its last heartbeat says"
     clock.move(10_000)
     assert worked(killed) == 60_000
     goes_on = replace(run, heartbeat_at=clock.wall)

@@ -27,7 +27,6 @@ from tests.console.sample_crawl import API, DOCS, NOW, WWW
 from tests.console.screen_text import Line, screen_lines, write_screens
 from tests.console.support import FakeDetacher, FakeHost, FakeReports, FrozenClock, Stage, stage
 from tests.console.test_welcome import welcome
-from tui_crawler.console.dialogs import choose
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import DARK, LIGHT
@@ -61,8 +60,8 @@ SCENES: dict[str, tuple[str, ...]] = {
     "timeline": ("timeline.open", *["pageup"] * 4, "left", "left", "left"),
     "timeline-lanes": ("space", "j", "space", "j", "space", "timeline.open"),
     "logs": ("5", "log.search", *"timeout", "enter"),
-    "stats": ("view.stats",),
-    "pulse": ("view.pulse", *["left"] * 20),
+    "jobs": ("7",),
+    "pulse": ("6", *["left"] * 20),
     "workers": ("8",),
     "pivot": ("3", "right", "table.pivot"),
     "sql": ("sql.open", *"SELECT * FROM v_page", "enter"),
@@ -103,7 +102,7 @@ XTERM = TerminalTheme(
 )
 """What xterm shows its 16 colours as."""
 
-RICHEST = ("overview", "url", "pulse", "timeline")
+RICHEST = ("overview", "origin", "url", "pulse", "timeline")
 """The scenes with the most parts, tables and charts. They are shown at all sizes and in all looks."""
 
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark", "timeline-120x40-dark"})
@@ -121,7 +120,7 @@ KEPT = {named(scene, SIZES[0], "dark") for scene in (*SCENES, WELCOME)} | {
 }
 """The pictures that a reader looks at."""
 
-READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin", "stats"})
+READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin"})
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
 
@@ -241,12 +240,6 @@ class Album:
 
 
 pytestmark = pytest.mark.usefixtures("painted_when_quiet")
-
-
-@pytest.fixture(autouse=True)
-def _what_goes_by_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine may need longer for all sizes than a line of the screen is shown."""
-    monkeypatch.setattr(choose, "SHOWN_S", 3600.0)
 
 
 @pytest.mark.parametrize("scene", SCENES)

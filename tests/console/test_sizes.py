@@ -19,7 +19,7 @@ SCREENS = {
     "urls": (("3",), ("/", "i")),
     "why": (("i", "enter"), ("i",)),
     "logs": (("5",), ("?",)),
-    "stats": (("view.stats",), ("a",)),
+    "jobs": (("7",), ("a",)),
     "robots": (("enter", "robots.view"), ("robots.test",)),
 }
 """Keys that lead to a screen, and the dialogs opened over it."""

@@ -134,7 +134,7 @@ async def test_leaving_cancels_too() -> None:
     queries = FakeQueries(holds=True)
     async with stage((140, 44), queries=queries) as held:
         await held.command("sql SELECT for ever", rounds=2)
-        held.app.dispatcher.show_view("view.stats")
+        held.app.dispatcher.show_view("view.jobs")
         await held.quiet()
         assert queries.cancels >= 1
         await answered(held)
@@ -272,7 +272,7 @@ async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() 
         assert "a add" not in last
         await held.press("tab", rounds=0)
         last = held.text().splitlines()[-1]
-        assert "1-8 views" in last
+        assert "g go to…" in last
         assert "history" not in last
         await held.press("escape", rounds=0)
         for name, text in (
@@ -335,7 +335,7 @@ async def test_nothing_can_be_asked_where_there_is_no_database() -> None:
     async with stage() as held:
         held.app.queries = None
         await held.press("sql.open")
-        assert "there is no database to be asked" in held.text()
+        assert "there is no database to query" in held.text()
 
 
 def test_columns_fit_what_stands_in_them_and_names_stay_apart() -> None:
@@ -441,6 +441,15 @@ async def test_the_catalogue_is_shown_first_and_proposes_a_query() -> None:
         await held.quiet()
         assert "v_origin" in held.text()
         assert held.app.focused is held.table("#sql-views")
+        held.app.do("sql.chart", "note depth")
+        await held.quiet()
+        held.sees("Chart · depth by note")
+        await held.press("escape", "escape", "escape", rounds=1)
+        await held.act("sql.open")
+        await answered(held)
+        held.app.screen.set_focus(held.table("#sql-views"))
+        await held.press("enter", rounds=1)
+        assert editor(held).text == "SELECT * FROM v_page LIMIT 100", "what was proposed before is replaced"
 
 
 async def test_a_name_is_inserted_into_a_query_that_was_typed_and_a_filter_finds_columns() -> None:

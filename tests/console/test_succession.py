@@ -20,7 +20,7 @@ ENDED = replace(BROKEN_OFF, finished_at=NOW, finish_reason="exhausted")
 @pytest.mark.parametrize(
     ("run", "before", "says"),
     [
-        (BROKEN_OFF, "crawler died at 10:4", "run 7 goes on here; each origin waits one full delay first"),
+        (BROKEN_OFF, "crawler died at 10:4", "run 7 continues here; each origin waits one full delay first"),
         (ENDED, "the run ended at 10:41 (", "a run starts here; each origin waits its delay first"),
     ],
 )
@@ -30,7 +30,7 @@ async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before
     async with stage((160, 40), reports=reports, successor=lambda: host) as held:
         text = held.text()
         assert before in text
-        assert "c goes on here" in text
+        assert "c continues here" in text
         await held.press("run.start")
         await held.settle()
         assert await asyncio.to_thread(host.started.wait, PATIENT_S)
@@ -48,7 +48,7 @@ async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before
 
 async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_start() -> None:
     async with stage(successor=FakeHost) as held:
-        assert "goes on here" not in held.text()
+        assert "continues here" not in held.text()
         await held.press("run.start")
         assert held.told.startswith("continue: process ")
         assert held.app.hosting.host is None

@@ -95,7 +95,7 @@ def test_the_word_for_a_value_keeps_that_value_and_no_other(value: str, other: s
 def test_values_are_counted_the_most_frequent_first() -> None:
     pivot = pivot_of(["b", " a", "b ", "", "c", "b", "a"], " held")
     assert pivot.counts == (("b", 3), ("a", 2), ("", 1), ("c", 1))
-    assert pivot_words(pivot) == "4 values in 7 rows held"
+    assert pivot_words(pivot) == "4 values in 7 rows loaded"
     many = pivot_of(map(str, range(MOST_VALUES + 5)), "")
     assert len(many.counts) == MOST_VALUES
     assert "1 005 values, the 1 000 most frequent in 1 005 rows" in pivot_words(many)

@@ -178,5 +178,5 @@ async def test_no_number_touches_another_and_names_are_all_short_or_all_whole() 
         origins = [line[:86] for line in text.splitlines()[4:17]]
         assert short_name("rate_limited") in next(line for line in origins if "busy.example.io" in line)
         assert not [line for line in origins if "_" in line]
-        await held.press("6", rounds=2)
-        assert re.search("91 204 {2,}5 211", held.text())
+        await held.press("7", rounds=2)
+        assert re.search("scope {2,}89 408", held.text())

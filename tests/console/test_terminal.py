@@ -76,7 +76,7 @@ TOUR = (
     (ESCAPE, "Discard"),
     ("y", "in force"),
     ("5", "Log"),
-    ("6", "Refused links"),
+    ("7", "Refused links"),
     *(("ts", words) for words in ("Limbo", "Stashes", "Validat", "Runs", "Actions")),
     ("8", "4 at work"),
     ("gq", "nothing was asked yet"),

@@ -317,7 +317,7 @@ def test_without_utf8_no_byte_but_ascii_is_sent_and_with_16_colours_no_other_col
         monkeypatch.setenv(name, value)
     with in_terminal([sys.executable, "-m", "tests.console.pty_child", "poison"]) as terminal:
         terminal.read_until("Events")
-        for key, words in (("2", "Failures"), ("3", "URLs"), ("5", "Logs"), ("6", "Stats"), ("?", "Keys")):
+        for key, words in (("2", "Failures"), ("3", "URLs"), ("5", "Logs"), ("7", "Jobs"), ("?", "Keys")):
             terminal.press(key)
             terminal.read_until(words)
         terminal.press("\x1b")

@@ -16,6 +16,7 @@ from tests.console.test_overview import select
 from tui_crawler.console.action import Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.jobs.screen import JobsScreen
 from tui_crawler.console.keys import character_of
 from tui_crawler.console.logs.screen import LogsScreen
 from tui_crawler.console.origin.screen import OriginScreen, RobotsScreen
@@ -23,7 +24,6 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.sql.screen import SqlScreen
-from tui_crawler.console.stats.screen import StatsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.urls.screen import UrlsScreen
@@ -74,8 +74,8 @@ async def test_a_key_that_goes_back_gives_up_keys_that_wait_for_rows(back: str, 
         (("2", "slash"), FailuresScreen, "table filter"),
         (("5", "l", "s"), LogsScreen, "search"),
         (("5", "slash"), LogsScreen, "table filter"),
-        (("6", "o", "n"), StatsScreen, "nice"),
-        (("6", "o", "d"), StatsScreen, "depth"),
+        (("7", "o", "n"), JobsScreen, "nice"),
+        (("7", "o", "d"), JobsScreen, "depth"),
         (("enter", "slash"), OriginScreen, "table filter"),
         (("enter", "o", "r", "o", "t"), RobotsScreen, "robots-url"),
         (("3", "enter", "colon"), UrlScreen, "command"),
@@ -115,8 +115,8 @@ async def test_a_text_goes_into_the_screen_its_key_opens(keys: str, kind: type[S
 
 async def test_a_number_typed_ahead_for_a_job_is_no_view() -> None:
     async with stage((160, 40)) as held:
-        await rush(held, "6", "o", "n", "1", "5", "enter")
-        assert isinstance(held.app.screen, StatsScreen)
+        await rush(held, "7", "o", "n", "1", "5", "enter")
+        assert isinstance(held.app.screen, JobsScreen)
         assert [command.nice for command in held.journal.sent if isinstance(command, SetJob)] == [15]
 
 

@@ -182,11 +182,11 @@ def test_the_words_of_a_connection() -> None:
     assert connection_words(new) == "new connection to 203.0.113.7: DNS 1ms, TCP 20ms, TLS 31ms"
     assert connection_words(replace(new, dns_ms=None, tls_ms=None)) == "new connection to 203.0.113.7: TCP 20ms"
     refused = replace(new, tls_ms=None, remote_address="")
-    assert connection_words(refused) == "no connection came about: DNS 1ms, TCP 20ms"
+    assert connection_words(refused) == "no connection was made: DNS 1ms, TCP 20ms"
     assert connection_words(replace(new, connection_reused=True)) == "kept connection to 203.0.113.7"
     older = replace(new, connection_reused=None)
-    assert connection_words(older) == "connection to 203.0.113.7, its steps were not noted"
-    assert connection_words(replace(older, remote_address="")) == "connection, its steps were not noted"
+    assert connection_words(older) == "connection to 203.0.113.7, its steps were not recorded"
+    assert connection_words(replace(older, remote_address="")) == "connection, its steps were not recorded"
 
 
 async def test_the_steps_stand_in_the_tables_and_beside_the_headers() -> None:

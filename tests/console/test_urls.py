@@ -289,7 +289,7 @@ async def test_a_column_the_database_does_not_narrow_by_is_counted_over_the_rows
     async with stage((140, 40), keys="3") as held:
         await held.press(*["right"] * 6, "table.pivot", rounds=1)
         text = held.text()
-        assert "in 15 rows held" in text
+        assert "in 15 rows loaded" in text
         await held.press("enter", rounds=2)
         assert held.table("#urls").needle.startswith(str(held.table("#urls").current_column))
         assert f"URLs · row 1 of {held.table('#urls').row_count}" in held.text()
@@ -412,7 +412,7 @@ async def test_rows_in_an_order_of_their_own_say_so_soon_after_a_click() -> None
     async with stage((140, 40), reports=many(450), keys="3") as held:
         held.table("#urls").toggle_order("url")
         await held.settle(1, move_ms=TICK_MS)
-        assert f"only the {held.table('#urls').row_count} rows held" in held.text()
+        assert f"only the {held.table('#urls').row_count} rows loaded" in held.text()
 
 
 async def test_nothing_known_yet_and_frozen() -> None:

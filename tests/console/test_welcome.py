@@ -319,7 +319,7 @@ class TestAFolder:
         assert found.configurations[1] == FoundFile("good.yaml", "2 seeds → good.db")
         assert (found.configurations[0].name, found.configurations[0].usable) == ("bad.yml", False)
         assert found.databases == (
-            FoundFile("empty.db", "nothing was crawled yet"),
+            FoundFile("empty.db", "not crawled yet"),
             FoundFile("other.db", "cannot be opened; enter says why", usable=False),
         )
         assert {path: path.read_bytes() for path in before} == before

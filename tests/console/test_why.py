@@ -116,7 +116,7 @@ def test_where_a_url_stands_and_the_way_to_it() -> None:
     unknown = replace(explanation("https://never.example/"), normalized="https://never.example/x", attempts=())
     text = text_of(standing_lines(unknown, UTC, KeyNames()))
     assert "becomes  https://never.example/x" in text
-    assert "nothing that was crawled names it" in text
+    assert "no crawled page links to it" in text
 
 
 def test_of_a_long_way_the_end_is_shown() -> None:
@@ -258,7 +258,7 @@ async def test_without_anybody_to_ask_it_says_so() -> None:
     async with stage((140, 40), explains=None) as held:
         held.app.go_to(Where.why, KNOWN)
         await held.settle(2)
-        assert "Nobody can be asked here." in held.text()
+        assert "Explanations are not available here." in held.text()
         held.app.go_to(Where.url, KNOWN)
         await held.settle(2)
         assert "Decision trace" not in held.text()

@@ -62,17 +62,17 @@ def test_before_one_leaves_it_is_told_who_goes_on() -> None:
     asked = leave(DRAIN_WORKERS, (W1,), workers())
     assert asked.title == "Drain w1?"
     assert asked.text == (
-        "What is in flight (12 requests) goes on to its end. The others take over 372 origins. "
-        "But none of them crawls just now."
+        "What is in flight (12 requests) continues until it is finished. The others take over 372 origins. "
+        "But none of them is crawling now."
     )
     second = replace(W1, name="w9", session_id=9)
     assert text_of(STOP_WORKERS, W1, W1, second) == (
-        "What is in flight (12 requests) goes on for a few seconds. The others take over 372 origins."
+        "What is in flight (12 requests) continues for a few seconds. The others take over 372 origins."
     )
     idle = replace(W1, in_flight=0)
-    assert text_of(DRAIN_WORKERS, idle, idle, second).startswith("Nothing is in flight. ")
-    assert "No other worker goes on: the crawl ends with it." in text_of(DRAIN_WORKERS, W1, W1, LEAVING)
-    assert "No other worker goes on" in text_of(STOP_WORKERS, LEAVING, LEAVING)
+    assert text_of(DRAIN_WORKERS, idle, idle, second).startswith("No request is in flight. ")
+    assert "No other worker is running: the crawl ends with it." in text_of(DRAIN_WORKERS, W1, W1, LEAVING)
+    assert "No other worker is running" in text_of(STOP_WORKERS, LEAVING, LEAVING)
     assert leave(DRAIN_WORKERS, (LEAVING,), workers()) is None
 
 
@@ -158,7 +158,7 @@ async def test_a_worker_is_named_after_the_word_whatever_the_cursor_is_on() -> N
         await held.command("drain nobody")
         assert "drain: there is no worker nobody" in held.text()
         await held.command("drain north-2")
-        assert "drain: it is so already" in held.text()
+        assert "drain: already done" in held.text()
         await held.command("stopworker north-2")
         assert "Stop north-2?" in held.text()
 
@@ -216,7 +216,7 @@ async def test_who_crawls_alone_takes_no_orders_and_nothing_can_be_moved() -> No
         held.reports.at_work = (ALONE,)
         await held.press("8", rounds=2)
         await held.press("p", rounds=0)
-        assert "it crawls alone and takes no orders" in held.text()
+        assert "it is the only worker" in held.text()
         held.table("#held").focus()
         await held.press("origin.move", rounds=0)
         assert "no other worker is at work" in held.text()

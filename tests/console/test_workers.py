@@ -77,7 +77,7 @@ def test_origins_are_listed_by_what_is_left_to_do_a_few_of_many() -> None:
 def test_who_crawls_alone_is_told_how_to_add_another() -> None:
     assert alone_lines(workers()) == []
     assert "tui-crawler worker --db" in words(alone_lines(workers()[:1])[0])
-    assert "No worker is at work" in words(alone_lines(())[0])
+    assert "No worker is running" in words(alone_lines(())[0])
 
 
 # on the screen
@@ -137,7 +137,7 @@ async def test_alone_it_says_how_another_one_is_added() -> None:
         assert "takes no other workers" in held.text()
         held.reports.at_work = ()
         await held.commit(rounds=2, move_ms=1_000)
-        assert "No worker is at work" in held.text()
+        assert "No worker is running" in held.text()
 
 
 async def test_frozen_it_stands_still() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 from tests.console.rule_stage import counted, draft_text, on_database
 from tests.designs.crawling import QUICK, Crawling
@@ -31,7 +32,7 @@ def test_refused_queries_are_named_until_the_policy_is_applied_that_comes_with_t
     crawl.run(QUICK)
     (one,) = found(crawl)
     host = site.url().split("/")[2]
-    assert (one.words, one.count) == (f"7 query URLs of {host} refused, for example ?page=", 7)
+    assert (one.words, one.count) == (f"7 query URLs of {host} refused (?page=)", 7)
     assert one.policy is not None
     assert f"⚠ {one.words}" in crawl.ask("status").out
     assert [entry["kind"] for entry in crawl.ask("status", "--json").json["diagnosis"]] == ["queries_refused"]
@@ -106,5 +107,7 @@ def test_the_policy_that_the_console_drafts_for_a_refused_page_has_such_pages_cr
             await held.decided()
 
     asyncio.run(operate())
+    after = json.loads(crawl.value("SELECT after FROM operator_action ORDER BY id DESC LIMIT 1"))
+    assert after["pages"] == {site.origin: 5}, "so that a console whose run has ended crawls on"
     crawl.run(QUICK)
     assert set(pages) <= set(site.asked)

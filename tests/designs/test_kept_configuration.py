@@ -171,7 +171,7 @@ def test_a_command_for_a_resting_database_waits_for_the_next_run(crawl: Crawling
     rewrite(crawl, "config_text = 'seeds: 3'")
     said = crawl.command("add", site.url("/new"), "--db", str(crawl.database))
     assert said.status == 3
-    assert "the next run carries it out" in said.err
+    assert "the next run applies it" in said.err
     rewrite(crawl, "config_text = ?", text)
     crawl.run()
     assert site.asked == ["/", "/new"]

@@ -119,4 +119,4 @@ def test_a_server_that_hangs_is_told_from_a_slow_one(crawl: Crawling) -> None:
     site.answer("/hangs", Answer(end="silent", raw=b""))
     crawl.run("crawl: {tries: 1}\nnetwork: {read_timeout: 20s}", on_event=look)
     assert crawl.codes(site.url("/hangs")) == ["request_timeout"]
-    assert (said[site.url("/slow")], said[site.url("/hangs")]) == ("slow answers", "no answer within 20 s")
+    assert (said[site.url("/slow")], said[site.url("/hangs")]) == ("slow responses", "no response within 20 s")

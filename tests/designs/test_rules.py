@@ -67,7 +67,7 @@ def test_an_unconfigured_user_agent_is_warned_about(crawl: Crawling) -> None:
     config = crawl.configure("user_agent: tui-crawler-unconfigured-ua")
     said = crawl.command("check", str(config))
     assert said.status == 0
-    assert "nobody can tell whose crawler this is" in said.out + said.err
+    assert "not set: requests are sent as" in said.out + said.err
 
 
 def test_custom_js_without_the_browser_extra_fails_visibly(crawl: Crawling) -> None:

@@ -137,7 +137,7 @@ def test_the_exclusion_list_overrides_everything(crawl: Crawling, kind: str) -> 
     assert crawl.codes(other.url()) == ["blocked_by_exclusion_list"], "an excluded seed is logged"
     message = crawl.value("SELECT message FROM v_attempt WHERE url = ?", other.url())
     assert f"exclusion list: {kind} " in message
-    assert "owner asked (asked by owner@example.net)" in message
+    assert "owner asked (by owner@example.net)" in message
 
 
 def test_a_domain_is_excluded_with_all_below_it(crawl: Crawling) -> None:

@@ -175,7 +175,7 @@ class TestPages:
         assert "in the next run" in later.sentence
         assert step(later, "due").source == "ignore list"
         gave_up = ask(standing=failed, origin=origin_view(state="FINISHED", finish_reason="patience"))
-        assert "2 more tries, as soon as its origin goes on; its origin: stopped: errors" in gave_up.sentence
+        assert "2 more tries, when its origin resumes; its origin: stopped: errors" in gave_up.sentence
         assert gave_up.advice.startswith("tui-crawler top-up ")
 
     @pytest.mark.parametrize("ignored", [False, True])
@@ -203,9 +203,7 @@ class TestPages:
         failed = page(attempts=1, attempts_remaining=2, last_exit_code="connection_failed", last_crawled_at=NOW - 9_000)
         for one in (failed, page(), replace(failed, queue_position=4)):
             said = ask(standing=one, run=killed)
-            assert step(said, "due") == Step(
-                "due", "pass", "as soon as a start goes on with the run: it has tries left"
-            )
+            assert step(said, "due") == Step("due", "pass", "when the run is continued: it has tries left")
             assert "now" not in said.sentence
             assert "no worker is running" in said.sentence
         considered = ask(standing=replace(failed, ignored=True), run=killed)
@@ -288,7 +286,7 @@ KINDS = [
     ("/admin/x", Answer.policy, "blocked_url_by_local_policy", "x.yaml:3", 'do_not_crawl: path begins with "/admin/"'),
     ("/list?sort=1", Answer.query_policy, "blocked_url_by_local_policy", "x.yaml:5", "parameter 'sort' is not allowed"),
     ("/private/x", Answer.robots, "blocked_by_robots_txt", "robots.txt:2", '"Disallow: /private/", fetched 2027'),
-    ("/members/x", Answer.exclusion, "blocked_by_exclusion_list", "x.yaml:7", "they asked (asked by ann)"),
+    ("/members/x", Answer.exclusion, "blocked_by_exclusion_list", "x.yaml:7", "they asked (by ann)"),
     ("/slides/x", Answer.rule, "skipped_by_rule", "x.yaml:9", "rule /slides/: skip true"),
 ]
 
@@ -344,7 +342,9 @@ class TestRefusals:
         assert "no robots.txt (404): everything is allowed, fetched " in step(gone, "robots").reason
         down = ask(standing=page(), robots=known_robots("unreachable", message="a.example port 80: Connection refused"))
         assert step(down, "robots").verdict == "unknown"
-        assert step(down, "robots").reason.startswith("robots.txt unreachable: connection refused; nothing of the ")
+        assert step(down, "robots").reason.startswith(
+            "robots.txt unreachable: connection refused; the origin is not crawled"
+        )
         assert down.sentence.startswith("it waits until robots.txt can be had; ")
         broken = ask(standing=page(), robots=known_robots("unreachable", http_status=503))
         assert step(broken, "robots").reason.startswith("robots.txt unreachable: HTTP 503; ")
@@ -445,7 +445,7 @@ class TestUnknown:
         standing = UrlStanding(SCHEDULE, attempts=(attempt(ExitCode.file_ingested, kind="robots"),))
         said = ask(f"{ORIGIN}/robots.txt", standing)
         assert said.answer is Answer.not_queued
-        assert "asked for as robots: file_ingested" in said.sentence
+        assert "requested as robots: file_ingested" in said.sentence
 
     def test_a_page_of_another_job_is_told(self) -> None:
         said = ask(standing=UrlStanding(SCHEDULE, other_jobs=("news",)))
@@ -456,7 +456,7 @@ def test_normalisation_is_shown() -> None:
     said = ask("HTTPS://Example.org:443/a/../b#top")
     assert said.normalized == f"{ORIGIN}/b"
     assert step(said, "normalise").reason == f"HTTPS://Example.org:443/a/../b#top becomes {ORIGIN}/b"
-    assert step(ask(f"{ORIGIN}/b#top"), "normalise").reason == "as it was written"
+    assert step(ask(f"{ORIGIN}/b#top"), "normalise").reason == "as written"
     assert ask("nonsense").normalized == ""
 
 

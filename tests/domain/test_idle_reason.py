@@ -51,7 +51,7 @@ def ended(reason: str, **more: object) -> dict[str, object]:
         ({"next_request_at": NOW - 1, "todo": 3, "pending": 3, "state": "READY"}, "ready, waits for its turn"),
         (
             {"next_request_at": NOW - 1, "todo": 3, "state": "READY", "robots_expires_at": NOW},
-            "robots.txt comes first: it is asked for, or waits for its turn",
+            "robots.txt first: being fetched, or waiting for its turn",
         ),
         ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
         ({"next_request_at": 0, "state": "IDLE", "todo": 3, "pending": 3}, "it takes no part in this run"),
@@ -74,11 +74,11 @@ def ended(reason: str, **more: object) -> dict[str, object]:
                 "last_http_status": None,
                 "last_response_ms": 30_000,
             },
-            "delay 3.2 s of 4.0 s, no answer within 30 s",
+            "delay 3.2 s of 4.0 s, no response within 30 s",
         ),
         (
             {"delay_reason": "response_time", "last_exit_code": "request_timeout", "last_http_status": 408},
-            "delay 3.2 s of 4.0 s, slow answers",
+            "delay 3.2 s of 4.0 s, slow responses",
         ),
         (ended("exhausted"), "nothing left to crawl"),
         (ended("exhausted", pending=1, failed=1), "nothing left in this run; 1 page waits for the next"),

@@ -343,7 +343,7 @@ def test_the_exclusion_list_is_extended_and_shortened_without_changing_the_old_o
 
 
 def test_an_exclusion_in_words() -> None:
-    assert EXCLUSIONS[0].describe() == "exclusion list: domain example.net, owner asked (asked by Ann)"
+    assert EXCLUSIONS[0].describe() == "exclusion list: domain example.net, owner asked (by Ann)"
     assert EXCLUSIONS[3].describe() == "exclusion list: pattern /private/"
 
 

@@ -57,7 +57,7 @@ def test_what_is_newly_blocked_and_newly_allowed() -> None:
     assert said.samples == (
         Sample(f"{A}/x/1", ALLOWED, "rule_skip", "rule /x: skip true (new.yaml:1)"),
         Sample(f"{A}/x/2", ALLOWED, "rule_skip", "rule /x: skip true (new.yaml:1)"),
-        Sample(f"{B}/1", "exclusion", ALLOWED, "exclusion list: host b.example, they asked (asked by ann) (x.yaml:2)"),
+        Sample(f"{B}/1", "exclusion", ALLOWED, "exclusion list: host b.example, they asked (by ann) (x.yaml:2)"),
     )
 
 

@@ -66,7 +66,7 @@ def test_a_second_console_attaches_and_its_end_does_not_touch_the_crawl(tmp_path
                 first.read_until("paused")
                 second.press("q")
                 assert second.read_to_end() == 0
-                assert "goes on" in second.text()
+                assert "continues" in second.text()
             held = tui_crawler("run", str(config))
             assert held.returncode == 3
             assert "process" in held.stderr

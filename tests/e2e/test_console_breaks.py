@@ -135,7 +135,7 @@ def test_a_signal_ends_a_console_whose_crawl_is_seen_again_meanwhile(config):
     with console(config) as terminal:
         terminal.read_until("◷ waiting")
         terminal.press(":replay\r")
-        terminal.read_until("then, not now")
+        terminal.read_until("REPLAY of the past")
         terminal.child.send_signal(signal.SIGTERM)
         assert terminal.read_to_end() == 143
         assert_given_back(terminal)
@@ -301,7 +301,7 @@ VIEWS = {
     ("3", " URLs "): {"i": "Why is a URL"},
     ("4", " Rules "): {"?": "Keys · Rules"},
     ("5", " Logs "): {"?": "Keys · Logs"},
-    ("6", " Stats "): {"\x03": "Quit?"},
+    ("7", " Jobs "): {"\x03": "Quit?"},
 }
 """Key and words of views; keys and words of what is opened over each."""
 ESCAPE = "\x1b[27u"

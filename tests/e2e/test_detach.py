@@ -59,7 +59,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
             terminal.press("Q")
             assert terminal.read_to_end() == 0
             words = terminal.text()
-        assert "goes on by itself" in words
+        assert "continues as process" in words
         assert f"tui-crawler --db {database}" in words.replace("\n", "")
         pid = detached_pid(words)
         try:
@@ -296,7 +296,7 @@ def test_a_demo_that_goes_on_has_its_web_again(tmp_path):
         with console("demo", "--db", database) as second:
             second.read_until("attached")
             os.kill(pid, signal.SIGKILL)
-            second.read_until("Y goes on here")
+            second.read_until("c continues here")
             second.press("Y")
             second.read_until("▶ running")
             crawled(second, 10)

@@ -97,7 +97,7 @@ def test_the_demo_begins_from_the_welcome(folder):
         terminal.press("q")
         terminal.read_to_good_end()
         assert_given_back(terminal)
-        assert "go on with: tui-crawler demo --db" in summary(terminal)
+        assert "continue it: tui-crawler demo --db" in summary(terminal)
     assert list(folder.iterdir()) == []
 
 

@@ -95,7 +95,7 @@ def test_the_result_of_a_delay_says_which_one_holds(resting: Path) -> None:
 
     assert delay(5_000) == {A: 5_000, "in_force": 5_000}
     lowered = delay(3_000)
-    assert lowered.pop("in_force") != 3_000, "slow answers ask for more"
+    assert lowered.pop("in_force") != 3_000, "slow responses ask for more"
     assert lowered == {A: 3_000}
 
 
@@ -178,7 +178,7 @@ def test_what_is_written_but_cannot_be_carried_out_is_not_told_as_not_done(
     with monkeypatch.context() as full:
         full.setattr(steering, "_carry_out_at_rest", fail)
         action_id = journal.send(PauseOrigins((A,)), "tester")
-        with pytest.raises(NotTakenUp, match="the next run carries it out; now it cannot be: the disk is full"):
+        with pytest.raises(NotTakenUp, match="the next run applies it; not now: the disk is full"):
             journal.result(action_id)
         assert value(resting, "SELECT count(*) FROM v_operator_action WHERE applied_at IS NULL") == 1
     result = journal.result(action_id)

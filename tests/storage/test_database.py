@@ -211,7 +211,7 @@ async def test_an_older_database_is_copied_and_migrated(path, later):
     assert execute(database, "SELECT origin FROM v_origin").fetchall() == [(A,)]
     told = execute(database, "SELECT message FROM v_activity WHERE event = 'schema_upgraded'").fetchall()
     version = latest_version()
-    assert told == [(f"schema {version} is now {version + 1}, as it was: {backup.name}",)]
+    assert told == [(f"schema {version} is now {version + 1}, backup: {backup.name}",)]
     database.close()
     assert check_integrity(backup).problems == ()
     assert digest(path) != before

@@ -440,8 +440,8 @@ async def test_a_live_run_that_stores_nothing_while_there_is_no_room_waits_for_t
     assert waiting is not None
     assert silent is not None
     assert "disk" not in idle_reason(origin, database_bench.now, at_work)
-    assert "waits for the disk, which is full" in idle_reason(origin, database_bench.now, waiting)
-    assert "waits for the disk, which is full" in idle_reason_of_run((origin,), database_bench.now, waiting)
+    assert "waits: the disk is full" in idle_reason(origin, database_bench.now, waiting)
+    assert "waits: the disk is full" in idle_reason_of_run((origin,), database_bench.now, waiting)
     assert "disk" not in idle_reason(origin, database_bench.now, silent)
     assert "silent for 20 s" in idle_reason(origin, database_bench.now + 15_000, silent)
 

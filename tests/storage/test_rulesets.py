@@ -52,7 +52,7 @@ def job(name: str, *rules: Rule) -> JobPlan:
 
 def edit(workbench: Workbench, claim: Claim, policies: PolicySet, base_id: int, **more: Any) -> tuple[Ruleset, ...]:
     command = ApplyRules(to_json(policies), base_id, **more)
-    return workbench.work(lambda work: rulesets.apply(work, claim, command, "ann"))
+    return workbench.work(lambda work: rulesets.apply(work, claim, command, "ann")[0])
 
 
 def everything(workbench: Workbench) -> list[Any]:
@@ -105,9 +105,9 @@ def test_an_edited_configuration_is_a_new_version(workbench, reports):
 def test_what_an_operator_applied_survives_restarts(workbench, reports):
     claim, _ = workbench.begin(planned(FIRST))
     workbench.now += 7
-    (now,) = edit(workbench, claim, EDITED, 1, note="asked by mail")
+    (now,) = edit(workbench, claim, EDITED, 1, note="by mail")
     assert (now.ruleset_id, now.parent_id, now.policies) == (2, 1, EDITED)
-    assert (now.who, now.note, now.at, now.from_config) == ("ann", "asked by mail", T0 + 7, False)
+    assert (now.who, now.note, now.at, now.from_config) == ("ann", "by mail", T0 + 7, False)
     for again in (FIRST, moved(FIRST)):
         _, start = workbench.begin(planned(again))
         assert start.rulesets == (now,)
@@ -116,12 +116,12 @@ def test_what_an_operator_applied_survives_restarts(workbench, reports):
 
 def test_the_last_edit_wins_and_says_what_it_replaced(workbench, reports):
     claim, _ = workbench.begin(planned(FIRST))
-    edit(workbench, claim, EDITED, 1, note="asked by mail")
+    edit(workbench, claim, EDITED, 1, note="by mail")
     third = replace(FIRST, whitelist=Whitelist((), ("/docs/",)))
     _, start = workbench.begin(planned(third))
     (now,) = start.rulesets
     assert (now.ruleset_id, now.parent_id, now.policies, now.from_config) == (3, 2, third, True)
-    assert now.note == "the configuration was edited; replaces version 2 of ann (asked by mail)"
+    assert now.note == "the configuration was edited; replaces version 2 of ann (by mail)"
     events = [row[1] for row in reports.rows("v_activity", ["event", "message"]) if row[0] == "ruleset_applied"]
     assert events == [
         "job main: version 2 of ann replaces 1",
@@ -243,14 +243,14 @@ async def test_the_store_applies_rules(database_bench: DatabaseBench, monkeypatc
     with pytest.raises(StorageFailure, match="no run"):
         await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "ann")
     await store.begin_run(planned(FIRST))
-    (now,) = await store.apply_rules(ApplyRules(to_json(EDITED), 1, note="n"), "ann")
+    (now,), _ = await store.apply_rules(ApplyRules(to_json(EDITED), 1, note="n"), "ann")
     assert (now.ruleset_id, now.who, now.note, now.policies) == (2, "ann", "n", EDITED)
     with pytest.raises(RulesetConflict):
         await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "bob")
     await store.end_run("exhausted", True)
     rest = await store.begin_rest()
     assert rest.rulesets == (now,)
-    (later,) = await store.apply_rules(ApplyRules(to_json(FIRST), 2), "bob")
+    (later,), _ = await store.apply_rules(ApplyRules(to_json(FIRST), 2), "bob")
     assert (later.ruleset_id, later.policies) == (3, FIRST)
     await store.end_rest()
 
@@ -380,7 +380,7 @@ def _edit(transaction: Any, claim: Claim, model: Model, wanted: PolicySet, name:
         with pytest.raises(ValueError, match="rules of their own"):
             rulesets.apply(transaction, claim, command, "ann")
         return
-    answer = {one.job: one for one in rulesets.apply(transaction, claim, command, "ann")}
+    answer = {one.job: one for one in rulesets.apply(transaction, claim, command, "ann")[0]}
     for each in names:
         policies = change.applied_to(model.now(each))
         if same_rules(policies, model.now(each)):

@@ -352,7 +352,7 @@ class MemoryStore:
                 unlisted.update(self._unlist(new.job_id))
         return JobChange(tuple(self.job_states.values()), {}, {}, QueueChange((), frozenset(unlisted)))
 
-    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[tuple[Ruleset, ...], QueueChange]:
         await self._write("apply_rules")
         current = max((one.ruleset_id for one in self.rulesets if one.current), default=0)
         if command.base_id != current:
@@ -363,8 +363,8 @@ class MemoryStore:
             number = len(self.rulesets) + 1
             self.rulesets.append(Ruleset(number, name, from_json(command.rules), current, self.now(), who))
         added = tuple(self.excluded.values())
-        self._judge_again(before.with_exclusions(added), from_json(command.rules).with_exclusions(added))
-        return tuple(one for one in self.rulesets if one.current)
+        back = self._judge_again(before.with_exclusions(added), from_json(command.rules).with_exclusions(added))
+        return tuple(one for one in self.rulesets if one.current), QueueChange(tuple(back.items()))
 
     def _judge_again(self, before: PolicySet, after: PolicySet, longest: int | None = None) -> Counter[str]:
         """All jobs go by the same rules here; answers how many pages of which origin went back into the queue."""

@@ -34,10 +34,10 @@ def declare(commands: CommandSet) -> None:
         "prove that every delay was kept",
         execute,
         "Recomputes from the log, per origin, the gap from the end of each request to the next one, and compares "
-        "it with the delay that was promised. Exit status 1 if a gap is shorter than promised (by more than the "
-        "1 ms that stored times are rounded to) or two requests overlap. A fluke retry is exempt. With --verbose "
-        "each origin has a timeline of the newest run: the delay promised (filled), the gaps that were kept (the "
-        "line above it), what was asked (✗ 429 and 5xx, ⚠ timeouts, █ a broken promise), patience and state.",
+        "it with the required delay. Exit status 1 if a gap is shorter than required (by more than the 1 ms that "
+        "stored times are rounded to) or two requests overlap. A fluke retry is exempt. With --verbose each "
+        "origin has a timeline of the newest run: the required delay (filled), the actual gaps (the line above "
+        "it), requests (✗ 429 and 5xx, ⚠ timeouts, █ a gap that is too short), patience and state.",
         examples=("audit", "audit --verbose"),
     )
     parser.add_argument(

@@ -92,7 +92,7 @@ def start(printer: Printer, instead: str) -> None:
 
 
 def _start_for(file: str | None, printer: Printer) -> None:
-    start(printer, f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
+    start(printer, f"tui-crawler run {file or 'CONFIG'} crawls without it; tui-crawler status shows its progress")
 
 
 def _open(config: Config | None, database: DatabasePlace, arguments: argparse.Namespace, readonly: bool = False) -> int:

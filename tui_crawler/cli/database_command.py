@@ -15,7 +15,7 @@ from tui_crawler.domain.records.failure import StorageHeldUp
 
 
 def declare(commands: CommandSet) -> None:
-    group = commands.group("db", "check, migrate or copy the database, or tell where it is")
+    group = commands.group("db", "check, migrate or copy the database, or print its path")
     check = group.add(
         "check",
         "check the integrity of the database",
@@ -28,8 +28,8 @@ def declare(commands: CommandSet) -> None:
         "upgrade",
         "migrate an older database to this version, after a backup copy",
         _upgrade,
-        "Migrates a database of an earlier version. A copy of it as it was is laid beside it first. A run does the "
-        "same when it starts.",
+        "Migrates a database of an earlier version. A backup is written next to the database first. A run does "
+        "the same when it starts.",
         examples=("db upgrade --db my-index.db",),
     )
     path = group.add(
@@ -42,9 +42,9 @@ def declare(commands: CommandSet) -> None:
         "copy",
         "copy a crawl to PostgreSQL, to SQLite, or to another of the same",
         _copy,
-        "Copies a crawl that nobody holds to where nothing is yet: both are a path or postgresql://HOST/NAME. All rows "
-        "are read again and compared, by counts and hashes. What was interrupted goes on when it is asked for again; "
-        "until it is whole no other command takes the copy.",
+        "Copies a crawl that no run uses to a new place: both are a path or postgresql://HOST/NAME. All rows are "
+        "read again and compared, by counts and hashes. An interrupted copy is continued by the same command; no "
+        "other command opens a copy before it is complete.",
         examples=("db copy crawl.db postgresql://localhost/crawl", "db copy postgresql://localhost/crawl crawl.db"),
     )
     copy.add_argument("source", metavar="FROM", help="the crawl")
@@ -67,7 +67,7 @@ def _check(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.lines(found.problems)
         printer.error(f"{path} is damaged")
     else:
-        printer.line(f"{path} is whole" + (older if found.schema < found.latest else ""))
+        printer.line(f"{path}: ok" + (older if found.schema < found.latest else ""))
     return ExitStatus.cannot_run if found.problems else ExitStatus.ok
 
 
@@ -80,7 +80,7 @@ def _upgrade(arguments: argparse.Namespace, printer: Printer) -> int:
     lines = [f"{path} has the schema of this version already"]
     if done is not None:
         lines = [f"{path}: schema {done.from_version or 'none'} is now {done.to_version}"]
-        lines += [f"as it was: {done.backup}"] if done.backup else []
+        lines += [f"backup: {done.backup}"] if done.backup else []
     backup = str(done.backup) if done is not None and done.backup else None
     return printer.answer(arguments.json, {"path": str(path), "upgraded": done is not None, "backup": backup}, lines)
 
@@ -94,7 +94,7 @@ def _copy(arguments: argparse.Namespace, printer: Printer) -> int:
     source, password = existing(place_named(arguments.source)), os.environ.get(PASSWORD_VARIABLE)
     target = place_named(arguments.target)
     if password != os.environ.get(PASSWORD_VARIABLE) and not isinstance(source, Path):
-        raise UsageProblem("FROM and TO have passwords of their own", hint="~/.pgpass or a service file holds both")
+        raise UsageProblem("FROM and TO have passwords of their own", hint="put both into ~/.pgpass or a service file")
 
     from tui_crawler.storage.database_copy import copy_crawl
 
@@ -102,7 +102,7 @@ def _copy(arguments: argparse.Namespace, printer: Printer) -> int:
     try:
         made = copy_crawl(source, target, progress)
     except (KeyboardInterrupt, StorageHeldUp):
-        printer.note("interrupted; the same command goes on with it")
+        printer.note("interrupted; run the same command again to continue")
         raise
     finally:
         progress.clear()

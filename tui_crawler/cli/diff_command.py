@@ -32,10 +32,10 @@ def declare(commands: CommandSet) -> None:
         "diff",
         "compare two runs: pages new, gone and changed, robots.txt, failures, speed",
         execute,
-        "Compares two runs (default: the last two; one: it and the newest): which pages are new, gone or changed "
-        "(content hash, title, status, redirect target, canonical, links), the lines of robots.txt that differ, "
-        "failures new and mended, and the speed of both. A page is gone when it answers 404 or 410, or was not asked "
-        "again and is named by no page any more. storage.keep_runs says how many runs can be compared.",
+        "Compares two runs (default: the last two; one: it and the newest): which pages are changed (content "
+        "hash, title, status, redirect target, canonical, links), new or gone, the lines of robots.txt that "
+        "differ, new and fixed failures, and the speed of both. A page is gone when it returns 404 or 410, or was"
+        " not requested again and is not linked any more. storage.keep_runs sets how many runs can be compared.",
         examples=("diff 6 7 --origin example.org", "diff --url https://example.org/page"),
     )
     parser.add_argument("runs", nargs="*", type=positive, metavar="RUN", help="the numbers of one or two runs")
@@ -54,11 +54,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         try:
             span = reports.runs_compared(arguments.runs)
         except NotComparable as no:
-            raise UsageProblem(str(no), hint="docs/diff.md tells what is kept") from no
+            raise UsageProblem(str(no), hint="see docs/diff.md for what is kept") from no
         if arguments.url is not None:
             page = reports.page_diff(span, arguments.url, arguments.limit or (_LINKS if arguments.json else SHOWN))
             if page is None:
-                raise UsageProblem(f"{arguments.url} is no page of this crawl", hint="tui-crawler why URL tells more")
+                raise UsageProblem(f"{arguments.url} is no page of this crawl", hint="see tui-crawler why URL")
             return printer.answer(arguments.json, _one_document(page, span), _one_lines(page))
         where = reports.origin_id(known_origin(arguments.origin, reports)) if arguments.origin else 0
         limit, paces = arguments.limit, (reports.run_pace(run) for run in (span.older, span.newer))

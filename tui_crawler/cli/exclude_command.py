@@ -35,7 +35,7 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("kind", metavar="KIND", nargs="?", choices=KINDS, help=", ".join(KINDS))
     parser.add_argument("value", metavar="VALUE", nargs="?", help="what is not to be crawled")
-    parser.add_argument("--reason", metavar="TEXT", default="", help="why, and who asked; shown where it refuses a URL")
+    parser.add_argument("--reason", metavar="TEXT", default="", help="the reason; shown where it refuses a URL")
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--remove", action="store_true", help="take the entry off the list again")
     ways.add_argument("--list", action="store_true", help="show the list, with the entries of the rules")
@@ -45,7 +45,7 @@ def declare(commands: CommandSet) -> None:
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.list:
         if arguments.kind is not None or arguments.reason:
-            raise UsageProblem("--list shows the whole list and takes nothing else")
+            raise UsageProblem("--list takes no other argument")
         with reports_of(existing_database(arguments)) as reports:
             entries = (*_of_rules(reports), *reports.exclusions())
         documents = (picked(entry, "kind value reason who source") for entry in entries)
@@ -101,7 +101,7 @@ def _check_listed(database: DatabasePlace, kind: ExclusionKind, value: str) -> N
     for entry in in_rules:
         if (entry.kind, entry.value) == (kind, value):
             raise UsageProblem(
-                f"{kind} {value} stands in the rules: {entry.source or 'without a place'}",
+                f"{kind} {value} is in the rules: {entry.source or 'without a place'}",
                 hint="change it there; tui-crawler rules apply FILE takes rules up while a run is live",
             )
     near = did_you_mean(value, (entry.value for entry in listed if entry.kind == kind))
@@ -123,4 +123,4 @@ def _outcome(command: Exclude, after: object) -> Iterator[str]:
         yield f"{name} is {'no longer' if command.remove else 'now'} on the exclusion list"
     origins = after.get("origins")
     for origin in origins if isinstance(origins, list) else ():
-        yield f"  {'goes on' if command.remove else 'finished'}: {safe(str(origin))}"
+        yield f"  {'continues' if command.remove else 'finished'}: {safe(str(origin))}"

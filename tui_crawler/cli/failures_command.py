@@ -36,9 +36,10 @@ def declare(commands: CommandSet) -> None:
         "failures",
         "show failed pages, grouped or listed",
         execute,
-        "Groups the failed pages, or lists them. A page is recoverable unless its exit code is final (404 is, see "
-        "docs/exit-codes.md): with tries left it is asked again in this run or the next one, without when tui-crawler "
-        "retry puts it back. A final one is asked again by tui-crawler retry, or when its recrawl is due.",
+        "Groups the failed pages, or lists them. A page is retryable unless its exit code is final (404 is, see "
+        "docs/exit-codes.md): with tries left it is requested again in this run or the next one, without tries "
+        "after tui-crawler retry. A final one is requested again after tui-crawler retry, or when its recrawl is "
+        "due.",
         examples=("failures --by http_status,pattern", "failures --list --referrers --json > failures.json"),
     )
     ways = parser.add_mutually_exclusive_group()

@@ -211,7 +211,7 @@ def one_line(option: str, text: str, longest: int) -> str:
     if len(text) > longest:
         raise UsageProblem(f"{option}: at most {longest} characters, these are {len(text)}")
     if not text.isprintable():
-        raise UsageProblem(f"{option} holds a line break or control character")
+        raise UsageProblem(f"{option} contains a line break or control character")
     return text.strip()
 
 

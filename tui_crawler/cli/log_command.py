@@ -37,10 +37,10 @@ _ALL = 1_000_000  # entries that can be written within half a second, and many m
 def declare(commands: CommandSet) -> None:
     parser = commands.add(
         "log",
-        "show what happened beside the attempts, and what operators asked for",
+        "show events and operator actions",
         execute,
-        "Shows the activity log: starts and ends of runs and origins, jobs, stashes, rulesets; and what operators "
-        "asked for, in the order of time, the newest last. --attempts adds the attempts.",
+        "Shows the activity log in order of time, the newest last: starts and ends of runs and origins, jobs, "
+        "stashes, rulesets, and operator actions. --attempts adds the attempts.",
         examples=("log --limit 50", "log --origin example.org --follow --attempts"),
     )
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
@@ -172,8 +172,8 @@ def _line(entry: Entry, zone: tzinfo) -> str:
     elif isinstance(entry, ActionView):
         more = command_line_of(entry).partition(f" {entry.target}")[2].strip()  # the delay, the reason of an exclusion
         refused = f"; refused: {safe(entry.error)}" if entry.error else "; taken back" * entry.undone
-        end = refused if entry.applied else "; waits to be carried out"
-        said = [safe(" ".join(filter(None, (entry.target, more)))), f"(asked by {safe(entry.who)}{end})"]
+        end = refused if entry.applied else "; not applied yet"
+        said = [safe(" ".join(filter(None, (entry.target, more)))), f"(by {safe(entry.who)}{end})"]
         at, word = entry.at, entry.action
     else:
         at, word, said = entry.at, entry.event, [safe(entry.origin), safe(what_happened(entry))]

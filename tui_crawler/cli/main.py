@@ -19,8 +19,8 @@ from tui_crawler.domain.records.failure import CannotListen, NotTakenUp, RunHeld
 
 _DESCRIPTION = """\
 A terminal console for polite web crawling. Without a command it opens the console: if a live run
-holds the database the console attaches to it, else it carries the run out itself. Where there is
-neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
+uses the database the console attaches to it, else it runs the crawl itself. Where there is
+neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to start.
 """
 _COMMANDS = (
     "demo", "console", "run", "site_audit", "archive", "check", "status", "why", "steer", "failures", "links", "tree",
@@ -34,9 +34,9 @@ _OWN |= {"crawl": "console"}
 _CONFIG_ENDS = (".yaml", ".yml")
 _EPILOG = """\
 first: tui-crawler crawl https://example.org/ crawls a site, tui-crawler demo shows one;
-tui-crawler help COMMAND tells more of a command, with examples
+tui-crawler help COMMAND explains a command, with examples
 
-exit status: 0 finished or stopped by the operator, 1 some origin ended by patience or database_error,
+exit status: 0 finished or stopped by the operator, 1 an origin stopped after errors,
 2 usage or configuration error, 3 could not run, 130 SIGINT, 143 SIGTERM, 129 SIGHUP
 """
 

@@ -119,7 +119,7 @@ def add_database(parser: argparse.ArgumentParser) -> None:
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """`--quiet`."""
-    quiet = "nothing but the answer and errors"
+    quiet = "print only the result and errors"
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=quiet)
 
 
@@ -154,8 +154,8 @@ def _workers(text: str) -> int:
 def add_watching(parser: argparse.ArgumentParser) -> None:
     """`--metrics`, `--on-event` and `--allow-impolite`, of what crawls."""
     add_impolite(parser)
-    metrics = "answer Prometheus there while it crawls (docs/metrics.md), on loopback unless a host is named"
-    alarms = "start this program, without a shell, and tell it alarms as JSON lines on its stdin"
+    metrics = "serve metrics for Prometheus while it crawls (docs/metrics.md), on loopback unless a host is named"
+    alarms = "start this program, without a shell, and send it alarms as JSON lines on its stdin"
     parser.add_argument("--metrics", type=_address, metavar="[HOST:]PORT", help=metrics)
     parser.add_argument("--on-event", type=_command, metavar="COMMAND", default=(), help=alarms)
 
@@ -199,7 +199,7 @@ def add_impolite(parser: argparse.ArgumentParser) -> None:
 
 def add_ignore_database_name(parser: argparse.ArgumentParser) -> None:
     """`--ignore-database-name`, which takes the guard of design U off."""
-    ignored = "open the database even if it is not the one the configuration asks for"
+    ignored = "open the database even if the configuration names another one"
     parser.add_argument("--ignore-database-name", action="store_true", help=ignored)
 
 

@@ -29,7 +29,7 @@ PROBE_WAIT_MS = 60_000
 
 
 def declare(commands: CommandSet) -> None:
-    group = commands.group("pages", "stash pages and drip them back, take pages out of limbo, probe a URL")
+    group = commands.group("pages", "stash pages and drip them back, release pages from limbo, probe a URL")
     _declare_stashing(group)
     reclaim = group.add(
         "reclaim",
@@ -46,12 +46,12 @@ def declare(commands: CommandSet) -> None:
         "probe",
         "look at URLs with a HEAD request; no page is changed",
         _probe,
-        "Sends a HEAD request for each URL, as politely as any other (robots.txt, delay, exclusions), and tells what "
-        "was answered. It is logged as an attempt of kind check; no page is changed.",
+        "Sends a HEAD request for each URL, as politely as any other (robots.txt, delay, exclusions), and prints "
+        "the response. It is logged as an attempt of kind check; no page is changed.",
         examples=("pages probe https://example.org/large.iso",),
     )
     probe.add_argument("urls", metavar="URL", nargs="+", help="what to look at; its origin has to be crawled here")
-    wait = "how long to wait for the answers of a live run (default: 1m)"
+    wait = "how long to wait for the results of a live run (default: 1m)"
     probe.add_argument("--wait", type=duration, metavar="DURATION", default=PROBE_WAIT_MS, help=wait)
     limbo = group.add(
         "limbo",
@@ -83,10 +83,10 @@ def _declare_stashing(group: CommandSet) -> None:
         "unstash", "put pages of a stash back, oldest first", _unstash, examples=("pages unstash later --limit 100",)
     )
     unstash.add_argument("name", metavar="STASH", help="the name of the stash")
-    unstash.add_argument("--limit", type=positive, metavar="N", default=0, help="so many of them (default: all)")
+    unstash.add_argument("--limit", type=positive, metavar="N", default=0, help="at most N of them (default: all)")
     dripfeed = group.add(
         "dripfeed",
-        "keep so many pages of a stash in the queue",
+        "keep N pages of a stash in the queue",
         _dripfeed,
         "Keeps at most N pages of a stash READY, oldest first: one that was crawled is followed by the next.",
         examples=("pages dripfeed later 20",),
@@ -110,14 +110,14 @@ def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
 def _unstash(arguments: argparse.Namespace, printer: Printer) -> int:
     name, (database, _) = _name(arguments.name), _known(arguments)
     command = UnstashPages(name, arguments.limit, arguments.job)
-    return _move(database, command, "put back", "the stash is empty", arguments, printer)
+    return _move(database, command, "requeued", "the stash is empty", arguments, printer)
 
 
 def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
     name, (database, _) = _name(arguments.name), _known(arguments)
     command = SetDripfeed(name, arguments.ready, arguments.job)
-    nothing = "no page put back now" if arguments.ready else "the dripfeed has ended"
-    return _move(database, command, "put back", nothing, arguments, printer)
+    nothing = "no page requeued now" if arguments.ready else "the dripfeed has ended"
+    return _move(database, command, "requeued", nothing, arguments, printer)
 
 
 def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -170,7 +170,7 @@ def _move(
 
 def _answer_line(answer: dict[str, Any]) -> str:
     status, took = answer["http_status"], answer["response_ms"]
-    code, url = safe(str(answer["exit_code"])) or "not asked", safe(str(answer["url"]), 2_048)
+    code, url = safe(str(answer["exit_code"])) or "not requested", safe(str(answer["url"]), 2_048)
     message = f"  ({safe(str(answer['message']), 200)})" if answer["message"] else ""
     return f"{code:<24} {'-' if status is None else status:>3} {seconds(took):>6}  {url}{message}"
 

@@ -238,7 +238,7 @@ class Printer:
             _silence(self._out)
             if isinstance(error, OSError) and error.errno not in _GONE:
                 self.failed = not isinstance(self._out, LineQueue)  # what a run does is no answer
-                self.error(f"the answer cannot be written: {error.strerror}")
+                self.error(f"the output cannot be written: {error.strerror}")
                 return not self.failed
         return not self.closed
 

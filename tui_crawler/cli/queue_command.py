@@ -78,7 +78,7 @@ def _build(arguments: argparse.Namespace, printer: Printer) -> int:
     segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
     document = picked(built, "scanned found known refused") | {"segments": segments}
     found = f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found"
-    lines = [f"{found}: {count(built.known)} known already, {count(built.refused)} refused"]
+    lines = [f"{found}: {count(built.known)} already known, {count(built.refused)} refused"]
     lines += [f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}" for one in built.segments]
     lines += [] if built.segments else ["nothing new: no segment was written"]
     return printer.answer(arguments.json, document, lines)
@@ -147,7 +147,7 @@ def _chosen(
 
 
 def _loaded_lines(loaded: dict[str, int], known: int, segment: str) -> Iterator[str]:
-    known_too = f", {count(known)} known already" if known else ""
+    known_too = f", {count(known)} already known" if known else ""
     yield f"{plural(sum(loaded.values()), 'page')} loaded{known_too}  {safe(segment)}"
     yield from (f"  {count(number)} {safe(origin)}" for origin, number in list(loaded.items())[:_ORIGINS_TOLD])
     if len(loaded) > _ORIGINS_TOLD:

@@ -21,9 +21,10 @@ def declare(commands: CommandSet) -> None:
         "rehearse",
         "try a configuration against stored pages, in virtual time",
         execute,
-        "Crawls what CONFIG says by the engine itself, on a clock that jumps and with the answers that a database has "
-        "kept: what would be fetched, what refused, how long it would take. Nothing is requested, and the database is "
-        "not changed. Pages that are not stored count as not_stored; they are taken to answer, without links.",
+        "Runs the crawl of CONFIG with the engine itself, on a simulated clock and with the responses stored in a"
+        " database: what would be fetched, what refused, how long it would take. No request is sent, and the "
+        "database is not changed. Pages that are not stored count as not_stored; they are assumed to respond, "
+        "without links.",
         examples=("rehearse changed.yaml --from my-index.db", "rehearse my-index.yaml --json"),
     )
     parser.add_argument("file", metavar="CONFIG", help="the configuration (YAML)")
@@ -46,7 +47,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     sums = {name: sum(getattr(one, name) for one in origins) for name in _COUNTS.split()}
     document = {**sums, "virtual_s": took_ms / 1000, "by_origin": by_origin}
     pages, missing, refused = plural(sums["fetched"], "page"), count(sums["not_stored"]), count(sums["refused"])
-    total = f"it would fetch {pages}, of which {missing} are not stored, and refuse {refused}, in {duration(took_ms)}"
+    total = f"it would fetch {pages} ({missing} not stored) and refuse {refused}, in {duration(took_ms)}"
     return printer.answer(arguments.json, document, (*map(_line, origins), total))
 
 

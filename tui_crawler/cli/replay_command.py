@@ -27,14 +27,14 @@ def declare(commands: CommandSet) -> None:
         "replay",
         "see a run again, or fold its log and compare",
         execute,
-        "Prints a run again as `run` did, at its pace. With --check nothing is printed again: the log is folded by the "
-        "functions that the engine folds answers with, and what comes of it is compared with what is stored of each "
-        "attempt and of each origin. Exit status 1 if anything differs.",
+        "Prints a run again as `run` did, at its pace. With --check no line is printed again: the log is folded "
+        "by the functions of the engine, and the result is compared with what is stored of each attempt and of "
+        "each origin. Exit status 1 if anything differs.",
         examples=("replay --speed 60", "replay --check --run 3 --json"),
     )
     parser.add_argument("--run", type=positive, metavar="N", help="the run (default: the newest)")
     parser.add_argument(
-        "--speed", type=_speed, metavar="X", default=1.0, help="so many times as fast (default: 1); 0 or max: at once"
+        "--speed", type=_speed, metavar="X", default=1.0, help="N times as fast (default: 1); 0 or max: at once"
     )
     parser.add_argument("--console", action="store_true", help="see it in the console, as of then")
     parser.add_argument("--check", action="store_true", help="fold the log and compare it with what is stored")

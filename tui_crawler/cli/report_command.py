@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 FORMATS = ("html", "md", "junit", "json")
 ENDINGS = dict(zip(FORMATS, ("html", "md", "xml", "json"), strict=True))
 _DESCRIPTION = """\
-Writes one file that needs nothing else: the coverage of the newest run, failures by cause, broken links with the pages
-that hold them, slow pages, redirect chains and loops, titles, invalid documents, canonical and noindex, what was cut,
-and the politeness proof. It says how the sites are now; with --run what that run attempted. On a terminal a report
+Writes one self-contained file: the coverage of the newest run, failures by cause, broken links with the pages
+that contain them, slow pages, redirect chains and loops, titles, invalid documents, canonical and noindex, cut pages,
+and the politeness proof. It describes the sites now; with --run what that run attempted. On a terminal a report
 other than JSON is written into a file named after the database, in place of an older one.
 """
 

@@ -38,16 +38,16 @@ def declare(commands: CommandSet) -> None:
     )
     test = group.add(
         "test",
-        "tell what the rules say of a URL",
+        "show what the rules decide about a URL",
         _test,
-        "Tells what policies, rules, exclusions and whitelist say of a URL. Scope, traps and robots.txt are not asked: "
-        "tui-crawler why URL shows the whole chain.",
+        "Shows what policies, rules, exclusions and whitelist decide about a URL. Scope, traps and robots.txt are"
+        " not checked: tui-crawler why URL shows the whole chain.",
         examples=("rules test https://example.org/calendar/2027",),
     )
     test.add_argument("url", metavar="URL", help="any URL")
     preview = group.add(
         "preview",
-        "tell what a change would block and revive, before it is applied",
+        "show what a change would block and revive, before it is applied",
         _preview,
         f"Judges every known URL by the rules in force and by those in FILE ({_FILE}). A list that FILE gives takes "
         "the place of the one in force; what it does not name stays. Changes nothing.",
@@ -72,9 +72,9 @@ def declare(commands: CommandSet) -> None:
     )
     undo = group.add(
         "undo",
-        "bring back what held before the version in force",
+        "restore the previous version",
         _undo,
-        "Brings back what held before the version in force, as a new version; so a second undo takes the first back.",
+        "Restores the previous version of the rules, as a new version; so a second undo reverts the first.",
         examples=("rules undo",),
     )
     for parser in (apply, undo):
@@ -84,7 +84,7 @@ def declare(commands: CommandSet) -> None:
         "diff",
         "compare two versions",
         _diff,
-        "Tells what version B has and version A has not.",
+        "Shows the entries of version B that version A does not have.",
         examples=("rules diff 1", "rules diff 1 2"),
     )
     diff.add_argument("before", type=positive, metavar="A", help="a version, as rules history lists it")
@@ -244,7 +244,7 @@ def _hand_over(
     after = value_of(result.after)
     versions = after.get("rulesets") if isinstance(after, dict) else None
     if not isinstance(versions, dict):
-        raise CannotRun("the rules were handed over; the run has not told yet what became of them")
+        raise CannotRun("the rules were sent; the run has not confirmed them yet")
     job = command.job or next(iter(versions), "")
     ruleset_id = versions.get(job, command.base_id)
     changed = ruleset_id != command.base_id
@@ -256,7 +256,7 @@ def _hand_over(
         printer.line(f"version {ruleset_id} is in force: {summary(preview)}")
         printer.lines(seed_lines(preview))
         if undone:
-            printer.line(f"another undo brings back what version {undone} says")
+            printer.line(f"another undo restores what version {undone} says")
     else:
         printer.line(f"nothing to change: version {ruleset_id} says the same")
     return ExitStatus.ok

@@ -40,9 +40,9 @@ def declare(commands: options.CommandSet) -> None:
         "run",
         "crawl without the console",
         execute,
-        "Crawls what CONFIG says, without the console, until nothing is left, the request limit is reached, or it "
-        "is stopped. A run that was killed is continued. On a terminal it shows its progress, in a pipe one line "
-        "per event. The options win over the configuration.",
+        "Crawls as CONFIG says, without the console, until no pages are left, the request limit is reached, or it"
+        " is stopped. A run that was killed is continued. On a terminal it shows its progress, in a pipe one line"
+        " per event. Options override the configuration.",
         examples=("run my-index.yaml --max-requests 500", "run my-index.yaml --workers 4 --json > events.jsonl"),
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
@@ -186,7 +186,9 @@ def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, Da
     database = known_names.awaited(known_names.existing_database(arguments), printer)
     config = kept_config(database, impolite=arguments.allow_impolite)
     if config is None or arguments.file is not None or arguments.workers > 1:
-        raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
+        raise UsageProblem(
+            f"{database} keeps no configuration to continue with", hint="name one: tui-crawler run CONFIG"
+        )
     return config, database
 
 

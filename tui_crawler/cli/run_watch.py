@@ -113,11 +113,11 @@ def event_line(event: Event) -> str:
             wait = number(extra, "until", 0) - event.at
             return f"waits {origin}: {duration(wait)}" if wait >= LONG_WAIT_MS else ""
         case "origin_started" if extra.get("paused"):
-            return f"paused {origin}, as it was left; tui-crawler resume takes it up again"
+            return f"paused {origin}; tui-crawler resume continues it"
         case name if name in _PLAIN:
             return _PLAIN[name].format(origin=origin, message=safe(str(extra.get("message", ""))))
         case "output_left_out":
-            return f"{plural(number(extra, 'lines', 0), 'line')} left out: nobody has read this output"
+            return f"{plural(number(extra, 'lines', 0), 'line')} left out: the reader of this output is too slow"
         case "origin_finished":
             return (
                 f"finished {origin}: {finish_words(safe(str(extra.get('reason', ''))))}; "
@@ -211,14 +211,14 @@ def summary(ledger: RunTotals) -> Iterator[str]:
     turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
     begun = f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
     yield f"  {turns} in this run, {took} since it was continued" if ledger.continued else f"  {begun}"
-    yield f"  pages as they stand now: {pages}"
+    yield f"  pages now: {pages}"
     if gave_up := [one for one in ledger.origins.values() if one.gave_up]:
         yield f"{plural(len(gave_up), 'origin')} stopped after errors:"
         yield from _named(gave_up)
         if any(one.pages_failed or not _lost_to_robots(one) for one in gave_up):
-            yield "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN"
+            yield "  failed pages: tui-crawler failures; retry them: tui-crawler retry --origin ORIGIN"
         if any(map(_lost_to_robots, gave_up)):
-            yield "  robots.txt: the next run asks for it again; in a live one after tui-crawler top-up ORIGIN"
+            yield "  robots.txt: requested again in the next run; in a live one after tui-crawler top-up ORIGIN"
     for reason in ("rate_limited", "excluded"):
         if others := [one for one in ledger.origins.values() if one.reason == reason]:
             yield f"{plural(len(others), 'origin')} ended early: {finish_words(reason)}"

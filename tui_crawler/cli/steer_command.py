@@ -37,7 +37,7 @@ def declare(commands: CommandSet) -> None:
         examples=("delay example.org 10s", "delay example.org 0s"),
     )
     delay.add_argument("origin", metavar="ORIGIN", help="scheme and host, or the host alone")
-    delay.add_argument("wait", metavar="DURATION", type=duration, help="5s, '1 minute'; 0s takes it off")
+    delay.add_argument("wait", metavar="DURATION", type=duration, help="5s, '1 minute'; 0s removes it")
     add_common(delay)
     add = commands.add(
         "add",
@@ -59,9 +59,9 @@ def declare(commands: CommandSet) -> None:
         "retry",
         "put failed pages back",
         _retry,
-        "Gives failed pages their tries back; in a live run they come next of all that their origin has to ask for. "
-        "URLs also name refused and dropped pages, exit codes all that ended so. It gives no patience: an origin that "
-        "gave up goes on with the next run. URLs, exit codes and origins narrow each other.",
+        "Requeues failed pages with all their tries; in a live run they come next of all pages of their origin. "
+        "URLs also name refused and dropped pages, exit codes all pages that ended so. It gives no patience: an "
+        "origin stopped by errors resumes in the next run. URLs, exit codes and origins narrow each other.",
         examples=("retry --exit-code request_timeout,connection_failed", "retry --origin example.org"),
     )
     retry.add_argument("urls", metavar="URL", nargs="*", help="a page")
@@ -79,7 +79,7 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem(f"a delay is at most {show_duration(WEEK)}", hint="tui-crawler pause ORIGIN has no end")
     database = known_names.existing_database(arguments)
     (origin,) = _origins(database, (arguments.origin,))
-    done = f"your delay is set to {show_duration(arguments.wait)}:" if arguments.wait else "your delay is taken off:"
+    done = f"your delay is set to {show_duration(arguments.wait)}:" if arguments.wait else "your delay is removed:"
     command = SetDelay(origin, arguments.wait)
     return carry_out_all(database, (command,), partial(_outcome, done), printer, as_json=arguments.json)
 
@@ -163,7 +163,7 @@ def _retried(database: DatabasePlace, before: object, after: object) -> Iterable
     """The outcome of a retry; says where nothing is requested, as the origins gave up in the live run."""
     from tui_crawler.console.operator.retry_start import gave_up_words
 
-    yield from _outcome("put back", before, after)
+    yield from _outcome("requeued", before, after)
     names = after.get("retried") if isinstance(after, dict) else None
     if not names:
         return
@@ -185,7 +185,7 @@ def _outcome(done: str, _before: object, after: object) -> Iterable[str]:
             else:
                 yield "no page matches"
         case {"added": int(added), "known": int(known), **rest}:
-            yield f"{plural(added, 'page')} {done}" + (f", {known} known already" if known else "")
+            yield f"{plural(added, 'page')} {done}" + (f", {known} already known" if known else "")
             if isinstance(refused := rest.get("refused"), list):
                 yield from (f"  refused: {safe(str(text))}" for text in refused)
         case dict() if after:

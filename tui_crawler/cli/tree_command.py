@@ -30,14 +30,14 @@ def declare(commands: CommandSet) -> None:
         "tree",
         "show a site as a tree of paths, with counts",
         execute,
-        "Shows the URLs of an origin by the folders of their paths: how many are known, done, failed and blocked, how "
-        "many links to them were refused, the size of their documents, how long answers took, new pages a minute, and "
-        "which branch looks like a trap. The largest branches stand first.",
+        "Shows the URLs of an origin by the folders of their paths: how many are known, done, failed and blocked,"
+        " how many links to them were refused, the size of their documents, how long responses took, new pages a "
+        "minute, and which branch looks like a trap. The largest branches come first.",
         examples=("tree https://example.org", "tree example.org /products/ --depth 2"),
     )
     parser.add_argument("origin", metavar="ORIGIN", help="an origin, or its host")
     parser.add_argument("prefix", nargs="?", default="/", metavar="PREFIX", help="a folder (/a/), or a path with ?")
-    parser.add_argument("--depth", type=positive, default=1, metavar="N", help="so many levels (else 1)")
+    parser.add_argument("--depth", type=positive, default=1, metavar="N", help="N levels (default: 1)")
     limit = f"at most N branches of each (else {SHOWN}; with --json all)"
     parser.add_argument("--limit", type=positive, metavar="N", help=limit)
     add_common(parser)

@@ -33,7 +33,7 @@ response_ms bytes requests patience_after politeness_after delay_ms_after rulese
 def declare(commands: CommandSet) -> None:
     parser = commands.add(
         "why",
-        "tell why a URL was, or was not, crawled",
+        "explain why a URL was, or was not, crawled",
         execute,
         "Shows the whole decision chain of one URL: what it is normalised to, its origin, each filter and policy with "
         "the line that decided, robots.txt, when it is due, its place in the queue, its attempts, and the path that "
@@ -87,7 +87,7 @@ def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool)
     if explanation.advice:
         yield from _wrapped("  → ", explanation.advice, width, 4)
     if explanation.cut:
-        yield from _wrapped("  not read whole, cut: ", cut_words(explanation.cut), width, 4)
+        yield from _wrapped("  not read completely, cut: ", cut_words(explanation.cut), width, 4)
     yield ""
     for label, verdict, text in _rows(explanation, verbose=verbose):
         yield from _wrapped(f"{_MARKS[verdict]} {label:<{_LABEL}}", text, width, _LABEL + 2)

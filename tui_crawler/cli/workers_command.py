@@ -33,8 +33,8 @@ def declare(commands: CommandSet) -> None:
         "worker",
         "one more worker of a crawl",
         _work,
-        "Joins the live run of a database, with the configuration that is kept there, or goes on with the last one "
-        f"where nobody is at work. Who knows {IDENTITY_VARIABLE} of a live worker may take its place, by its name.",
+        "Joins the live run of a database, with the configuration that is kept there, or continues the last one "
+        f"where no worker is running. With {IDENTITY_VARIABLE} of a live worker it takes its place, by its name.",
         examples=("worker --db my-index.db --name north --slots 16",),
     )
     parser.add_argument("--name", metavar="NAME", help="its name; by default host and process")
@@ -105,12 +105,12 @@ def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
         run = reports.run()
     begin = f"tui-crawler run CONFIG --db {quote(str(database))}"
     if run is None:
-        raise CannotRun(f"{database} holds no crawl yet: begin with {begin}")
+        raise CannotRun(f"{database} contains no crawl yet: start with {begin}")
     if run.over:
         raise CannotRun(f"the last run is over ({run.finish_reason}): {begin} begins another")
     config = kept_config(database, impolite=impolite)
     if config is None:
-        raise CannotRun(f"{database} keeps no configuration to go on with: tui-crawler run CONFIG")
+        raise CannotRun(f"{database} keeps no configuration to continue with: tui-crawler run CONFIG")
     return config
 
 

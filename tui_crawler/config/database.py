@@ -77,7 +77,7 @@ def _on_server(text: str, mark: SourcePlace, accepts: str, *, resolves: bool) ->
     except ValueError as problem:
         raise BadValue(mark, f"expected {accepts}, found another URL", str(problem)) from None
     if written and not _VARIABLE.fullmatch(written):
-        raise BadValue(mark, "holds a password", "write ${NAME}, a variable of the environment, or use PGPASSWORD")
+        raise BadValue(mark, "contains a password", "write ${NAME}, a variable of the environment, or use PGPASSWORD")
     return Database(place.url, str(shown), password)
 
 
@@ -101,7 +101,7 @@ def check_file(path: Path, mark: SourcePlace) -> None:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadValue(mark, f"{shown} cannot be read: {reason.lower()}") from None
     if head and head != SQLITE_MAGIC:
-        raise BadValue(mark, f"{shown} is not an SQLite database", "name another file; this one is left as it is")
+        raise BadValue(mark, f"{shown} is not an SQLite database", "name another file; this one is left unchanged")
 
 
 def guard_database(config: Config, opened: DatabasePlace | str) -> str | None:
@@ -116,4 +116,4 @@ def guard_database(config: Config, opened: DatabasePlace | str) -> str | None:
     if any(full.parts[-len(segments) :] == segments for full in (opened.absolute(), opened.resolve())):
         return None
     found, asked, source = (visible(str(one), 200) for one in (opened, wanted, config.source_of("database")))
-    return f"the database {found} does not belong to this configuration: it asks for {asked} ({source})"
+    return f"the database {found} does not belong to this configuration, which names {asked} ({source})"

@@ -51,7 +51,7 @@ example with every key.
 - Sizes: {SIZE_FORMS} (KB is 1000 bytes, KiB is 1024).
 - Regular expressions run in linear time (RE2): no look-around, no back-references.
 - Unknown and duplicate keys, tags, several documents and values of the wrong type are errors with file, line and
-  column; nothing is started and no file is made.
+  column; no run is started and no file is made.
 - A matcher compares fields of a URL: `{{path: {{prefix: /admin/}}}}`. Several fields in one mapping must all match;
   `all: [...]`, `any: [...]` and `not: {{...}}` combine matchers. A bare text means equals.
   - Fields: {", ".join(FIELDS)}.

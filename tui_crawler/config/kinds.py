@@ -34,7 +34,7 @@ class ValueKind(Protocol):
 
 
 class Plain:
-    """The usual kind: a value is shown as it was written, and in a JSON Schema it is a text, or what `schema` says."""
+    """The usual kind: a value is shown as written, and in a JSON Schema it is a text, or what `schema` says."""
 
     __slots__ = ()
     schema: ClassVar[Mapping[str, Any]] = {"type": "string", "minLength": 1}
@@ -90,7 +90,7 @@ class Text(Plain):
             raise BadValue(node.mark, f"expected {self.accepts} of {self.shortest} to {self.longest} characters")
         if all(c.isprintable() or (self.lines and c in "\n\t") for c in text):
             return text
-        raise BadValue(node.mark, f"{describe(node)} holds a control character", "remove it")
+        raise BadValue(node.mark, f"{describe(node)} contains a control character", "remove it")
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}

@@ -125,7 +125,7 @@ def _warn(config: Config, reader: ConfigReader) -> None:
     if config.user_agent == UNCONFIGURED_USER_AGENT:
         reader.warn("user_agent", NOBODY, 'give user_agent: "my-project-crawler (for https://…)"')
     if (most := config.robots.max_bytes) < MIN_ROBOTS_BYTES:
-        message = f"RFC 9309 asks for at least {MIN_ROBOTS_BYTES} bytes; rules beyond {most} are lost"
+        message = f"RFC 9309 requires at least {MIN_ROBOTS_BYTES} bytes; rules beyond {most} are lost"
         reader.warn("robots.max_bytes", message)
     for at, rules in [("rules", config.rules)] + [(f"jobs[{i}].rules", job.rules) for i, job in enumerate(config.jobs)]:
         for index in [index for index, rule in enumerate(rules) if rule.custom_js is not None]:
@@ -319,7 +319,7 @@ def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
     )
     if change == RulesetChange():
         names = ", ".join(key.name for key in _RULES_FILE.keys)
-        raise ConfigErrors([problem_at(SourcePlace(name, 1, 1), "", "the file holds no rules", f"keys: {names}")])
+        raise ConfigErrors([problem_at(SourcePlace(name, 1, 1), "", "the file contains no rules", f"keys: {names}")])
     return change
 
 
@@ -406,7 +406,7 @@ def _read_text(path: Path) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"is not UTF-8: the byte {data[error.start]:#04x} cannot stand here"
+        message = f"is not UTF-8: the byte {data[error.start]:#04x} is not allowed here"
         raise refused(message, "save the file as UTF-8", data[: error.start].decode("utf-8", "replace")) from error
     if bad := _NOT_YAML.search(text):
         message = f"the character U+{ord(bad[0]):04X} is not allowed in YAML"

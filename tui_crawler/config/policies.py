@@ -212,7 +212,7 @@ EXCLUSION = Table(
         ConfigKey("cidr", Nullable(_NETWORK), "Addresses, also those a name resolves to."),
         ConfigKey("pattern", Nullable(UrlRegex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
-        ConfigKey("who", Text(shortest=0), "Who asked for it.", ""),
+        ConfigKey("who", Text(shortest=0), "Who added it.", ""),
     ),
     _build_exclusion,
     lambda value: dict.fromkeys(EXCLUSION_KINDS) | {value.kind: value.value, "reason": value.reason, "who": value.who},

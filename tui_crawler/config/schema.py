@@ -118,14 +118,16 @@ class Config:
     queue: sections.QueueConfig = section(sections.QueueConfig, "Segments of offline mode.")
     hosts: tuple[HostConfig, ...] = key(ListOf(table_of(HostConfig), "hosts"), (), "Settings of one host each.")
     worker: sections.WorkerConfig = section(sections.WorkerConfig, "Who crawls.")
-    alarms: sections.AlarmsConfig = section(sections.AlarmsConfig, "What is told to whoever looks elsewhere.")
+    alarms: sections.AlarmsConfig = section(
+        sections.AlarmsConfig, "Alarms that are sent to programs and shown by the terminal."
+    )
     policies: PoliciesConfig = key(POLICIES, PoliciesConfig(), "What is never requested, and which queries may be.")
     exclusions: tuple[Exclusion, ...] = key(
         EXCLUSIONS, (), "The exclusion list. It overrides everything else; each entry is of one kind."
     )
     whitelist: Whitelist | None = key(WHITELIST, None, "Hosts that may join the crawl, and patterns URLs must match.")
     rules: tuple[Rule, ...] = key(RULES, (), "Settings for URLs; of all that match, the last value given wins.")
-    data_rules: tuple[DataRule, ...] = key(DATA_RULES, (), "What is taken out of pages; one expression each.")
+    data_rules: tuple[DataRule, ...] = key(DATA_RULES, (), "What is extracted from pages; one expression each.")
     jobs: tuple[JobConfig, ...] = key(
         ListOf(table_of(JobConfig), "jobs", most=10_000), (), "More jobs than the one named after the crawl."
     )

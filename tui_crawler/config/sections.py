@@ -47,7 +47,7 @@ class CrawlConfig:
 
     mode: Mode = key(one_of(Mode), "online", "`online` queues the links it finds; `offline` stores pages only (M).")
     max_requests: int | None = key(
-        Nullable(Whole(1), NO_LIMIT), None, "The run ends after so many turns that made a request."
+        Nullable(Whole(1), NO_LIMIT), None, "The run ends after this number of turns that made a request."
     )
     max_in_flight: int = key(
         Whole(1, 1000), 8, "Turns at once, over different politeness keys; 1 is plain turn-taking."
@@ -55,8 +55,8 @@ class CrawlConfig:
     politeness_key: PolitenessKey = key(
         one_of(PolitenessKey), "origin", "What never gets two requests at once, and keeps the delay."
     )
-    tries: int = key(Whole(1, 1000), 3, "Attempts a page has before it is given up.")
-    patience: int = key(Whole(1, 1000), 5, "Persistent failures after which an origin is given up for the run.")
+    tries: int = key(Whole(1, 1000), 3, "Attempts of a page before it counts as failed for good.")
+    patience: int = key(Whole(1, 1000), 5, "Persistent failures after which an origin stops for the run.")
     recrawl_interval_ms: int = key(
         Duration(0, 10 * YEAR), 4 * WEEK, "A page is due again after this time.", alias="shelf_life"
     )
@@ -160,7 +160,7 @@ class DelayConfig:
         Duration(0, YEAR), 180 * SECOND, "A longer Retry-After ends the run of its origin as rate_limited."
     )
     start_politeness: int = key(Whole(0, 20), 2, "The politeness an origin begins with.")
-    max_politeness: int = key(Whole(0, 20), 11, "The politeness that 429 answers can raise it to.")
+    max_politeness: int = key(Whole(0, 20), 11, "The highest politeness that 429 responses set.")
     average: AverageConfig = section(AverageConfig, "Settings of the model `running_average`.")
     allow_impolite: bool = key(
         Flag(), False, "Allows floors below 1s; for origins that are not loopback only with --allow-impolite as well."
@@ -190,7 +190,7 @@ class NetworkConfig:
     max_header_bytes: int = key(
         Size(KIB, 16 * MIB),
         64 * KIB,
-        "Longest header of an answer, as it is received; one with a longer is not understood (cut: headers).",
+        "Longest header of a response; one with a longer is not understood (cut: headers).",
     )
     proxy: str | None = key(Nullable(web.proxy_kind, "no proxy"), None, "HTTP proxy for all requests.")
     allow_private_addresses: PrivateAddresses = key(
@@ -202,10 +202,10 @@ class NetworkConfig:
     ca_file: str | None = key(
         Nullable(web.certificate_kind, "none"),
         None,
-        "Certificates that are trusted beside the system's and the packaged ones.",
+        "Certificates that are trusted in addition to the system's and the packaged ones.",
     )
     verify: bool = key(
-        Flag(), True, "Certificates are verified; `false` is told as long as the crawl is shown. Better is `ca_file`."
+        Flag(), True, "Certificates are verified; `false` is shown as a warning all the time. Better is `ca_file`."
     )
 
 
@@ -249,13 +249,16 @@ class StorageConfig:
     durability: Durability = key(
         one_of(Durability), "normal", "`full` also keeps the last commits through a power loss; slower."
     )
-    lease_ms: int = key(Duration(5 * SECOND, HOUR), 30 * SECOND, "A worker that is silent so long loses its origins.")
+    lease_ms: int = key(
+        Duration(5 * SECOND, HOUR), 30 * SECOND, "A worker without a heartbeat for this long loses its origins."
+    )
     limbo_ms: int = key(Duration(MINUTE, YEAR), DAY, "Pages claimed longer than this are listed for the operator.")
     keep_runs: int = key(
         Whole(1, 100),
         2,
-        "So many runs, the newest, can be compared (tui-crawler diff): of each but the oldest, what it changed is kept "
-        "as it was, which costs nothing for a page that stayed the same (docs/performance.md); 1 keeps nothing.",
+        "How many runs, the newest ones, can be compared (tui-crawler diff): of each but the oldest, what it "
+        "changed is kept in its previous state, at no cost for a page that stayed the same (docs/performance.md);"
+        " 1 keeps nothing.",
     )
     warc: str | None = key(
         Nullable(web.folder_kind),
@@ -309,7 +312,7 @@ class HostConfig:
         (),
         "Sent with every request to this host, of a plain host name to its https origin only; never stored or shown.",
     )
-    cookies: tuple[tuple[str, web.Secret], ...] = key(web.COOKIES, (), "Sent likewise, always as they stand here.")
+    cookies: tuple[tuple[str, web.Secret], ...] = key(web.COOKIES, (), "Sent likewise, always exactly as written.")
     basic_auth: BasicAuth | None = key(
         Nullable(table_of(BasicAuth, quiet=True), "none"), None, "User name and password, sent likewise."
     )
@@ -322,12 +325,12 @@ class AlarmsConfig:
     events: tuple[str, ...] = key(
         ListOf(OneOf(tuple(kind.value for kind in AlarmKind)), "events", most=len(AlarmKind)),
         tuple(kind.value for kind in AlarmKind),
-        "What is told; what is left out of the list is not.",
+        "The kinds of alarms that are sent.",
     )
     min_free_disk: int = key(
-        Size(0, 1024 * 1024 * MIB), 512 * MIB, "With less room for the database `disk_nearly_full` is told."
+        Size(0, 1024 * 1024 * MIB), 512 * MIB, "With less free space for the database `disk_nearly_full` is sent."
     )
-    title: bool = key(Flag(), True, "The title of the terminal says how many alarms stand: `✗2 ⚠1 my-index`.")
+    title: bool = key(Flag(), True, "The title of the terminal shows how many alarms are active: `✗2 ⚠1 my-index`.")
     bell: bool = key(Flag(), True, "The bell of the terminal rings, at most every 10 s.")
     notify: bool = key(Flag(), True, "The desktop notifies, likewise, where the terminal can ask it to (OSC 9, 777).")
 

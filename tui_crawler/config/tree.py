@@ -263,7 +263,7 @@ class _Composer:
             raise self._refused(f"{shown} has no anchor before it")
         found = self._anchors[name]
         if found is None:
-            raise self._refused(f"{shown} stands inside its own anchor", "write the value out")
+            raise self._refused(f"{shown} is inside its own anchor", "write the value out")
         self._aliases += 1
         self._aliased_nodes += found.size
         if self._aliases > MAX_ALIASES or self._aliased_nodes > MAX_ALIASED_NODES:
@@ -308,5 +308,5 @@ def _checked_key(node: Node) -> Scalar:
 def _checked_text(text: str, mark: SourcePlace, path: Callable[[], str] = str) -> str:
     """`text` without NUL and lone surrogates, which an escape in double quotes can make. Raises BadValue."""
     if "\0" in text or not (text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)):
-        raise BadValue(mark, f'the text "{visible(text)}" holds a character that is not text', at=path())
+        raise BadValue(mark, f'the text "{visible(text)}" contains a character that is not text', at=path())
     return text

@@ -42,7 +42,7 @@ def read_url(node: Node, kind: ValueKind, text: str | None = None) -> tuple[str,
     the host. Raises BadValue."""
     text = text_of(node, kind) if text is None else text
     if " " in text or not text.isprintable():
-        raise BadValue(node.mark, f"{describe(node)} holds a blank or control character", "write %20 for a space")
+        raise BadValue(node.mark, f"{describe(node)} contains a blank or control character", "write %20 for a space")
     if not _SCHEME_AND_HOST.match(text):
         meant = None if has_scheme(text) else read_seed(text)  # such as example.org/docs
         raise expected(kind, node, f"did you mean {meant.href}?" if isinstance(meant, CrawlUrl) else "")
@@ -67,7 +67,7 @@ def plain_host(text: str, *, globs: bool = False) -> str:
 
 def host_hint(text: str) -> str:
     """Return what to write instead of a text that is no host, as a suggestion."""
-    right, glob = right_host(text), "name each host; `domain` of an exclusion holds for all hosts below a name"
+    right, glob = right_host(text), "name each host; `domain` of an exclusion applies to all hosts below a name"
     return f"did you mean {right}?" if right else glob if "*" in text else ""
 
 
@@ -75,7 +75,7 @@ _AUTHORITY = "^[Hh][Tt][Tt][Pp][Ss]?://"
 
 
 class Seed(Plain):
-    """A URL a crawl begins with, kept as it was written, but for blanks around it and a scheme that it lacks."""
+    """A URL a crawl begins with, kept as written, but for blanks around it and a scheme that it lacks."""
 
     accepts = "an http or https URL with a host"
     schema = text_schema(pattern="[^/?#\\\\\\s]", maxLength=LONGEST_URL)
@@ -169,7 +169,7 @@ _FIELD_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff]+(?:[ \t]+[\x21-\x7e\xa0-\xff]+)
 _COOKIE_VALUE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")  # RFC 6265, 4.1.1
 _USER_NAME = re.compile(r"[^\x00-\x1f\x7f:]+")  # RFC 7617, 2
 _PASSWORD = re.compile(r"[^\x00-\x1f\x7f]+")
-_INSTEAD = {"user-agent": "user_agent, or `ua` of a rule, says who asks", "cookie": "write it under `cookies`"}
+_INSTEAD = {"user-agent": "user_agent, or `ua` of a rule, names the crawler", "cookie": "write it under `cookies`"}
 _OUR_FIELDS = re.compile(
     "host|connection|keep-alive|te|trailer|upgrade|expect|range|user-agent|cookie|content-(length|type)|"
     "(accept|content|transfer)-encoding|if-.+|proxy-.+"
@@ -179,7 +179,7 @@ _OUR_FIELDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A value that is sent and never shown: as it was written, and where (`mark`, dotted `key`)."""
+    """A value that is sent and never shown: as written, and where (`mark`, dotted `key`)."""
 
     written: str = field(repr=False)
     fits: re.Pattern[str] = field(repr=False)
@@ -193,9 +193,9 @@ class Secret:
             raise BadValue(self.mark, "is not kept in the database", "start with the configuration file", self.key)
         value = self._from_file() if self.written.startswith(_FILE) else _VARIABLE.sub(self._variable, self.written)
         if "${" in self.written and not _VARIABLE.search(self.written):
-            raise BadValue(self.mark, "holds ${ without the name of a variable", "as in ${NAME}", self.key)
+            raise BadValue(self.mark, "contains ${ without the name of a variable", "as in ${NAME}", self.key)
         if not self.fits.fullmatch(value):
-            wrong = "holds a character that cannot be sent there" if value else "is empty"
+            wrong = "contains a character that cannot be sent there" if value else "is empty"
             raise BadValue(self.mark, wrong, "", self.key)
         return value
 
@@ -223,7 +223,7 @@ class Secret:
             with self._file.open("rb") as file:
                 return file.read(_LONGEST).decode("utf-8").rstrip("\r\n")
         except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else "it holds no plain text"
+            why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not plain text"
             raise BadValue(self.mark, f"the file {shown} cannot be read: {why.lower()}", "", self.key) from None
 
 
@@ -330,6 +330,6 @@ def certificate_kind(text: str, node: Node, reader: ConfigReader) -> str:
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
         except (OSError, ValueError) as error:
             told = error.strerror if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else None
-            why = (told or "it holds no certificate in PEM").lower()
+            why = (told or "it contains no certificate in PEM").lower()
             raise BadValue(node.mark, f"the file {visible(str(path), 200)} cannot be used: {why}") from None
     return str(path)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.records.view import OriginView
     from tui_crawler.domain.records.worker import WorkerView
 
-NOTHING_TO_UNDO = "nothing of this console to undo; what others did: undo in Rules, or the opposite"
+NOTHING_TO_UNDO = "no action of this console to undo; for others: undo in Rules, or the opposite action"
 """Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
 
 LARGEST = 2
@@ -23,13 +23,14 @@ LARGEST = 2
 @dataclass(frozen=True, slots=True)
 class View:
     """A numbered view: its key, its name in the footer, what the help sheet says of going there, whether its filters
-    and orders are remembered, and its name on a narrow line of tabs."""
+    and orders are remembered, its name on a narrow line of tabs, and what it was called before."""
 
     key: str
     label: str
     help: str
     layout: bool = True
     narrow: str = ""
+    formerly: str = ""
 
 
 class Where(Enum):
@@ -39,7 +40,7 @@ class Where(Enum):
     overview = (
         "Origins",
         "All origins of the crawl, the selected one in short, and every attempt as it ends.",
-        View("1", "origins", "All origins, events and totals", layout=False, narrow="Orig"),
+        View("1", "origins", "All origins, events and totals", layout=False, narrow="Orig", formerly="overview"),
     )
     origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
     tree = (
@@ -48,13 +49,13 @@ class Where(Enum):
     )
     failures = (
         "Failures",
-        "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
+        "Pages that failed, in groups; the pages of the group under the cursor are listed next to them.",
         View("2", "failures", "Failed pages by exit code", narrow="Fail"),
     )
     url = "URL", "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt."
     urls = (
         "URLs",
-        "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
+        "All known URLs that match the filter, in one list; the page under the cursor in full.",
         View("3", "URLs", "All known URLs, to be filtered"),
     )
     why = "Why", "The whole decision chain of one URL, with the line that decided at each step."
@@ -65,39 +66,39 @@ class Where(Enum):
     )
     rule_draft = (
         "Rule draft",
-        "A draft of other rules and its impact on all known URLs; nothing holds until it is applied.",
+        "A draft of rules and its impact on all known URLs; it takes effect when it is applied.",
     )
     logs = (
         "Logs",
-        "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
+        "Attempts, events and operator actions in order of time; the newest row is followed.",
         View("5", "logs", "What happened, in one list by time"),
-    )
-    stats = (
-        "Stats",
-        "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
-        View("6", "stats", "Exit codes, jobs, stashes, refused links, runs"),
     )
     pulse = (
         "Pulse",
         "The run as charts that one cursor reads, its exit codes, and a wall with a line for each origin.",
-        View("7", "pulse", "How the crawl goes over time, as charts"),
+        View("6", "pulse", "How the crawl goes over time, as charts"),
+    )
+    jobs = (
+        "Jobs",
+        "The jobs and what can be done with them, and a ledger: refused links, limbo, stashes, runs, actions.",
+        View("7", "jobs", "Jobs, refused links, limbo, stashes, runs, actions", formerly="stats"),
     )
     workers = (
         "Workers",
-        "Who crawls this database, on which machine, with how much work; and what is wanted of each.",
-        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat", narrow="Work"),
+        "The workers of this crawl: machine, load and state of each.",
+        View("8", "workers", "Workers: state, origins, pace, heartbeat", narrow="Work"),
     )
     robots = (
         "robots.txt",
-        "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
+        "The robots.txt of one origin, what it means for this crawler, and the limits it sets.",
     )
-    diff = ("Runs compared", "What two runs found different: origins, and the pages of the one under the cursor.")
+    diff = ("Runs compared", "Two runs compared: origins, and the pages of the origin under the cursor that differ.")
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
     timeline = (
         "Politeness",
-        "Promised and kept gaps of origins over time, a lane each, with what was asked, patience and state.",
+        "Required and actual gaps between requests over time, a lane per origin, with requests, patience and state.",
     )
-    sql = "SQL", "Questions in SQL that only read; the answer as a table, the row under the cursor in full."
+    sql = "SQL", "Read-only queries in SQL: the views with their columns, the result as a table or a chart."
     welcome = "Welcome", ""
 
     _value_: str
@@ -122,6 +123,11 @@ class Where(Enum):
 
 VIEWS: Mapping[Where, View] = {where: where.view for where in Where if where.view is not None}
 """The numbered views, in the order of their keys."""
+
+FORMER_IDS: Mapping[str, str] = {
+    f"view.{one.formerly}": where.goes_there for where, one in VIEWS.items() if one.formerly
+}
+"""The actions of views by the ids that they had before."""
 
 
 class Topic(Enum):
@@ -204,7 +210,7 @@ def _paused_already(now: Situation) -> str:
     going = unfinished(now.origins)
     if not all(view.paused for view in going):
         return ""
-    return "the origin is paused already" if len(going) == 1 else f"{len(going)} marked origins are paused already"
+    return "the origin is already paused" if len(going) == 1 else f"{len(going)} marked origins are already paused"
 
 
 def _not_paused(now: Situation) -> str:
@@ -216,10 +222,10 @@ def _not_paused(now: Situation) -> str:
 
 def _no_worker(now: Situation) -> str:
     if not now.workers:
-        return "no worker that is at work is selected"
+        return "no running worker is selected"
     if not any(one.shared for one in now.workers):
-        return "it crawls alone and takes no orders; its origins can be paused"
-    return "" if any(one.takes_orders for one in now.workers) else "it was told to leave already"
+        return "it is the only worker; pause its origins instead"
+    return "" if any(one.takes_orders for one in now.workers) else "it is already leaving"
 
 
 def _newest(now: Situation) -> str:
@@ -240,7 +246,7 @@ class Need(Enum):
     paused = member(_not_paused)
     pausable = "pausable"
     live = "live"
-    failed = member(lambda now: "" if now.failed else "nothing has failed here")
+    failed = member(lambda now: "" if now.failed else "no failed pages here")
     lost_patience = member(
         lambda now: "" if any(one.patience < one.patience_max for one in now.origins) else "patience is full"
     )
@@ -252,7 +258,7 @@ class Need(Enum):
     redo = "redo"
     older = member(lambda now: "" if now.older else "this is the end of the list")
     newer = member(_newest)
-    filtered = member(lambda now: "" if now.frame.filtered() else "nothing is filtered")
+    filtered = member(lambda now: "" if now.frame.filtered() else "no filter is set")
     job = member(lambda now: "" if now.jobs else "no job is selected")
     worker = member(_no_worker)
     movable = "movable"
@@ -260,11 +266,12 @@ class Need(Enum):
     queries = "queries"
     rules = member(lambda now: "" if now.rules else "there is no ruleset yet")
     entry = member(lambda now: "" if now.entry else "no entry of the ruleset is selected")
-    draft = member(lambda now: "" if now.draft else "nothing is drafted")
+    draft = member(lambda now: "" if now.draft else "there is no draft")
     smaller = member(lambda now: "" if now.frame.zoom() < LARGEST else "the pane has the whole screen")
     zoomed = member(lambda now: "" if now.frame.zoom() else "no pane is enlarged")
     replay = "replay"
     replays = "replays"
+    diagnosis = "diagnosis"
     startable = "startable"
 
     def lacking(self, now: Situation) -> str:

@@ -32,7 +32,7 @@ from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, a
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.tabs import TabBar, view_tabs
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
-from tui_crawler.console.reading.refresh import Lock, lock_words
+from tui_crawler.console.reading.refresh import ORIGINS, Lock, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
 from tui_crawler.console.routes import Supply, load_ahead
@@ -43,10 +43,12 @@ from tui_crawler.console.session import ConsoleMemory, ConsoleSession, SessionFi
 from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.url.explanation import ExplanationQuery
+from tui_crawler.console.urls.cells import note_origins
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.action import Situation
+    from tui_crawler.console.diagnosis import DiagnosisActions
     from tui_crawler.console.operator.commands import CommandQueue
     from tui_crawler.console.operator.detach import Detacher
     from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -232,10 +234,17 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         return Navigation(self, self.live_state, supplies, self.do, self.replay.go_to_time)
 
     @cached_property
+    def diagnosis(self) -> DiagnosisActions:
+        """What needs a person; made when something does, which is not before the first paint."""
+        from tui_crawler.console.diagnosis import DiagnosisActions  # noqa: PLC0415  see above
+
+        return DiagnosisActions(self.live_state, self.memory, self.go_to)
+
+    @cached_property
     def dispatcher(self) -> Dispatcher:
         """What finds who does an action."""
         others = (self.appearance, self.way_out, self.host_takeover, self.replay)
-        late = (lambda: self.command_queue, lambda: self.row_actions)
+        late = (lambda: self.diagnosis, lambda: self.command_queue, lambda: self.row_actions)
         return Dispatcher(self, others, late, self.situation, self.live_state, self.appearance, self.navigation)
 
     @cached_property
@@ -244,7 +253,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         live_state, in_replay = self.live_state, self.live_state.player is not None
         return {
             Need.writer: lambda: f"this console is read-only{watches}" if live_state.readonly else "",
-            Need.queries: lambda: "" if self.queries is not None else "there is no database to be asked",
+            Need.queries: lambda: "" if self.queries is not None else "there is no database to query",
             Need.undo: lambda: self._asked_for.undo_stack.why_none if self._asked_for else NOTHING_TO_UNDO,
             Need.redo: lambda: "" if self._asked_for and self._asked_for.undo_stack.undone else "nothing to redo",
             Need.pausable: live_state.why_no_pause,
@@ -252,8 +261,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             Need.startable: lambda: self.host_takeover.hindrance,
             Need.live: self._no_end,
             Need.detachable: lambda: self.way_out.hindrance,
-            Need.replay: lambda: "" if in_replay else "this is the crawl as it is now; :replay shows it as of then",
+            Need.replay: lambda: "" if in_replay else "only in a replay (:replay)",
             Need.replays: lambda: self.replay.why_not_opened,
+            Need.diagnosis: lambda: "" if live_state.diagnoses and self.diagnosis.current else "nothing needs you",
         }
 
     @cached_property
@@ -372,6 +382,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.live_state.unreadable = self.poll_timer.failure
         if not isinstance(answer, ReadFailed):
             self.live_state.feed(answer)
+            if answer is not None:
+                note_origins((view.origin for view in ORIGINS.found_in(answer) or ()), self.live_state.origins)
             screen = self.console_screen
             if screen is not None and is_ready(screen):
                 if answer is not None and answer.wants.asker is screen.asker:
@@ -510,10 +522,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             stale_ms=self.poll_timer.look_at_age(self.live_state.age_ms()),
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
-        current = self.navigation.view_of(screen)
-        screen.query_one("#views", TabBar).tell(
-            view_tabs(state, current, self.appearance.key_names.first), current.goes_there
-        )
+        tabs = view_tabs(state, self.navigation.view_of(screen), self.appearance.key_names.first)
+        screen.query_one("#views", TabBar).tell(*tabs)
+        if self.live_state.diagnoses or "diagnosis" in vars(self):
+            self.diagnosis.show_on(screen)
         for pane in screen.query(Lines) if not screen.frozen else ():
             pane.count(counted_now(state))
 

@@ -16,6 +16,7 @@ from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.waiting import WaitingScreen
+from tui_crawler.console.session import ConsoleSession
 
 if TYPE_CHECKING:
     from tui_crawler.console.appearance import Appearance
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 
 _TYPED_KEPT = 50
+_RENUMBERED = frozenset({Where.pulse.goes_there, Where.jobs.goes_there})
+_NUMBERS = """{view.pulse} is Pulse now; Stats became {view.jobs} Jobs \
+(exit codes: {view.failures} Failures, {view.pulse} Pulse)"""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
 
@@ -47,6 +51,7 @@ class Dispatcher(Handles):
         self._screens, self._late, self._situation = screens, late, situation
         self._live_state, self._appearance, self._navigation = live_state, appearance, navigation
         self._others = (navigation, *others)
+        self._tells_numbers = True
         self._typed: deque[str] = deque(maxlen=_TYPED_KEPT)  # what was typed after `:`, the newest last
 
     def do(self, action_id: str, typed: str = "", about: str = "") -> None:
@@ -67,6 +72,7 @@ class Dispatcher(Handles):
                 line.make_way()
         if not about and isinstance(screen, WaitingScreen) and screen.postpone(action_id, typed):
             return
+        self._tell_numbers(action_id, screen)
         now = self._situation(screen, about)
         if action_id == "view.freeze" and not Need.replay.lacking(now):
             action_id = "replay.play"
@@ -77,6 +83,12 @@ class Dispatcher(Handles):
             any(one.perform(action_id, typed, now) for one in others)
         if screens.console_screen is screen:
             screen.tell_footer()
+
+    def _tell_numbers(self, action_id: str, screen: ConsoleScreen) -> None:
+        """Say once that views have other numbers than before, to a person who has been here before."""
+        if action_id in _RENUMBERED and self._tells_numbers and screen.console.memory.last != ConsoleSession():
+            self._tells_numbers = False
+            self._screens.tell("views", self._appearance.key_names.said(_NUMBERS))
 
     def do_typed(self, text: str) -> None:
         """Does what was typed after `:`: the word of an action, and what it is about."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from textual.keys import Keys
 
-from tui_crawler.console.action import Where
+from tui_crawler.console.action import FORMER_IDS, Where
 from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.keys import MENUS, NO_KEY, USUAL, canonical, character_of, key_name
 
@@ -49,9 +49,10 @@ def read_keymap(written: Mapping[str, str]) -> KeyMap:
     usual = {name: canonical(keys) for name, keys in USUAL.items()}
     places = dict.fromkeys(usual, frozenset(Where))
     places |= {action.id: action.where for action in ACTIONS if action.where}
-    for name, keys in written.items():
+    for former, keys in written.items():
+        name = FORMER_IDS.get(former, former)
         if name not in places:
-            problems.append((name, f"there is no action {name}"))
+            problems.append((name, f"unknown action {name}"))
         elif (read := _read_keys(name, keys, problems)) is not None:
             own[name] = read
     held = _share_out(own, usual, places, problems)
@@ -76,7 +77,7 @@ def _read_keys(name: str, keys: str, problems: list[tuple[str, str]]) -> tuple[s
     good = []
     for key in canonical(keys):
         if key in _SAME_BYTES:
-            problems.append((name, f"a terminal cannot tell {key} from {_SAME_BYTES[key]}"))
+            problems.append((name, f"a terminal cannot distinguish {key} from {_SAME_BYTES[key]}"))
         elif not is_key(key):
             problems.append((name, f"there is no key {key}"))
         else:

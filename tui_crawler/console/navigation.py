@@ -106,7 +106,9 @@ class Navigation(Handles):
         screen = self.screen_at(place)
         if screen is None:
             return
-        in_place = len(screens.screen_stack) >= MANY_SCREENS and getattr(screens.screen, "WHERE", None) in _BY_NAME
+        top = below.place if below is screens.screen and below is not None else None
+        named = top is not None and (top.where in _BY_NAME or (top.where.view is not None and bool(top.values)))
+        in_place = len(screens.screen_stack) >= MANY_SCREENS and named
         if in_place or (where is Where.why and below is not None and below.WHERE is where):
             screens.switch_screen(screen)
         else:
@@ -191,7 +193,7 @@ class Navigation(Handles):
         if origin := now.origins[0].origin if now.origins else "/".join(url.split("/", 3)[:3]):
             self.go_to(Where.robots, origin, url)
         else:
-            self._screens.tell("no", "robots.txt: nothing is selected", "muted")
+            self._screens.tell("no", "robots.txt: no origin is selected", "muted")
 
     @handles("url.inspect_why")
     def _inspect(self, url: str) -> None:

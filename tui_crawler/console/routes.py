@@ -48,7 +48,7 @@ ROUTES: Mapping[Where, Route] = {
     Where.rules: Route("rules.screen.RulesScreen"),
     Where.rule_draft: Route("rules.editor.RuleEditorScreen", Supply.rules),
     Where.logs: Route("logs.screen.LogsScreen"),
-    Where.stats: Route("stats.screen.StatsScreen"),
+    Where.jobs: Route("jobs.screen.JobsScreen"),
     Where.pulse: Route("pulse.screen.PulseScreen"),
     Where.workers: Route("workers.screen.WorkersScreen"),
     Where.robots: Route("origin.screen.RobotsScreen", crumbs=True),

@@ -28,6 +28,8 @@ MOST_KEPT = 200
 """So many databases are remembered; the ones not looked at for longest are forgotten."""
 MOST_BOOKMARKS = 100
 """So many entries of the log have a bookmark, the newest."""
+MOST_DISMISSED = 50
+"""So many dismissed diagnoses are kept, the newest."""
 MOST_LAYOUTS = 20
 """So many layouts are kept by name."""
 _LONGEST, _LONGEST_NAME = 500, 40
@@ -39,7 +41,8 @@ class ConsoleSession:
 
     `theme` was chosen with `t` while the configuration asked for `theme_over`; it ends when that asks for another one.
     `zooms` are the enlarged panes: view, pane, and by how many steps. `looks` are those of the other views, by name.
-    `bookmarks` are places in the log: epoch ms, kind and number of an entry.
+    `bookmarks` are places in the log: epoch ms, kind and number of an entry. `dismissed` are diagnoses: the run, the
+    name, and how many origins or URLs it was about.
     """
 
     view: str = ""
@@ -53,6 +56,7 @@ class ConsoleSession:
     zooms: tuple[tuple[str, str, int], ...] = ()
     looks: tuple[tuple[str, ViewLayout], ...] = ()
     bookmarks: tuple[tuple[int, str, int], ...] = ()
+    dismissed: tuple[tuple[int, str, int], ...] = ()
 
     @property
     def arrangement(self) -> OverviewFilter:
@@ -135,6 +139,8 @@ class ConsoleMemory:
         """What was chosen to be seen in each view."""
         self.bookmarks = [*self.last.bookmarks]
         """Places in the log, the oldest first."""
+        self.dismissed = {(run, name): number for run, name, number in self.last.dismissed}
+        """The diagnoses that were dismissed: run, name, and how many origins or URLs each was about."""
 
     def note(self, view: Where, look: ViewLayout) -> None:
         """Note what is chosen in a view."""
@@ -146,7 +152,9 @@ class ConsoleMemory:
         """Keep the session, with what is remembered here, for the next time."""
         zooms = tuple((name, pane, level) for name, (pane, level) in sorted(self.zooms.items()))
         looks = tuple(sorted(self.looks.items(), key=lambda item: item[0]))
-        self.file.keep(replace(session, zooms=zooms, looks=looks, bookmarks=tuple(self.bookmarks)))
+        dismissed = [(run, name, number) for (run, name), number in self.dismissed.items()]
+        kept = replace(session, bookmarks=tuple(self.bookmarks), dismissed=tuple(dismissed[-MOST_DISMISSED:]))
+        self.file.keep(replace(kept, zooms=zooms, looks=looks))
 
 
 def _document(path: Path | None) -> dict[str, object] | None:
@@ -210,6 +218,7 @@ def _session(document: Mapping[str, object]) -> ConsoleSession:
         zooms=tuple(zooms[: len(Where)]),
         looks=_looks(document.get("looks")),
         bookmarks=tuple(marks[-MOST_BOOKMARKS:]),
+        dismissed=tuple(map(tuple, _rows(document.get("dismissed"), int, str, int)[-MOST_DISMISSED:])),
     )
 
 

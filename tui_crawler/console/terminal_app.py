@@ -79,7 +79,7 @@ class TerminalApp(App[ReturnType]):
         self.no_color = self.colours is Colours.none
         self.ascii_only = not has_utf8(os.environ)
         self.dots = dots_of(os.environ, not self.ascii_only)
-        self._shown_by = filters_for(self.colours, self.ascii_only)
+        self.shown_by = tuple(filters_for(self.colours, self.ascii_only))
         self.signals: TerminalSignals | None = None
         self.left_screens = 0
         """How many screens were closed since their widgets were collected."""
@@ -156,7 +156,7 @@ class TerminalApp(App[ReturnType]):
         """Those of Textual, except its greys for NO_COLOR and its own idea of the 16 colours, and those that this
         terminal needs."""
         unwanted = (Monochrome, ANSIToTruecolor) if self.colours is Colours.sixteen else Monochrome
-        return [*(one for one in super().get_line_filters() if not isinstance(one, unwanted)), *self._shown_by]
+        return [*(one for one in super().get_line_filters() if not isinstance(one, unwanted)), *self.shown_by]
 
     def _print_error_renderables(self) -> None:
         """Textual prints what ended the app after the screen is gone; what was crawled may stand in it."""

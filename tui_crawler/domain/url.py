@@ -160,7 +160,7 @@ def scheme_words(schemes: Set[str]) -> str:
     if len(schemes) > 1:
         return "https was taken, http where it is local or only that is known; write the scheme for the other"
     if "http" in schemes:
-        return "http was taken, as it is local or known so; write https:// for the other"
+        return "http was chosen (local, or known with http); write https:// for the other"
     return "https was taken; write http:// for the other" if schemes else ""
 
 
@@ -234,7 +234,7 @@ class SiteLinks:
     """What the links of many pages come to, for those that say the same on every page of an origin ("/about"), of a
     folder ("about.html") or anywhere ("https://example.org/").
 
-    `known` has what was met, by its place (an origin, a folder, "" for anywhere) and as it was written. `capacity`
+    `known` has what was met, by its place (an origin, a folder, "" for anywhere) and as written. `capacity`
     bounds how many are remembered; when it is full all are forgotten. May be shared by threads.
     """
 

@@ -107,9 +107,10 @@ class Store(Protocol):
     async def change_job(self, command: commands.SetJob | commands.SteerJobs) -> JobChange:
         """Change jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob."""
 
-    async def apply_rules(self, command: commands.ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        """Write a new version; return the current rulesets of all jobs. Refused pages whose verdict changes go back
-        into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was written."""
+    async def apply_rules(self, command: commands.ApplyRules, who: str) -> tuple[tuple[Ruleset, ...], QueueChange]:
+        """Write a new version; return the current rulesets of all jobs, and the refused pages that go back into the
+        queue as their verdict changes. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was
+        written."""
 
     async def steer_workers(self, command: commands.WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
         """Write down what an operator wants of workers; return what was and what is. Raises ValueError for one that

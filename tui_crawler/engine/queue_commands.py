@@ -39,9 +39,10 @@ class QueueCommands:
                 touched = await self.follow(change.queue, self._table.states)
                 return {"job": change.before}, {"job": change.after}, touched
             case commands.ApplyRules():
-                rulesets = await self._store.apply_rules(command, who)
+                rulesets, moved = await self._store.apply_rules(command, who)
                 touched, back = await self.adopt(rulesets)
-                after = {"rulesets": {one.job: one.ruleset_id for one in rulesets}, "origins": list(back)}
+                versions = {one.job: one.ruleset_id for one in rulesets}
+                after = {"rulesets": versions, "origins": list(back), "pages": dict(moved.origins)}
                 return {"ruleset": command.base_id}, after, touched
             case commands.StashPages() | commands.UnstashPages() | commands.SetDripfeed():
                 moved = await self._store.stash(command)

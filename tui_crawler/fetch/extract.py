@@ -41,7 +41,7 @@ class PageReader:
     """Reads bodies; those over `parse_inline_bytes` one at a time in a thread. `timer` counts seconds.
 
     `data_rules` hold for the pages of their hosts, `validate_kinds` of html, xml, rss, css are validated:
-    both `later` for the kinds named there, whose bodies are stored. Of pages that are known already (`is_known`)
+    both `later` for the kinds named there, whose bodies are stored. Of pages that are already known (`is_known`)
     nothing else is wanted. Raises BadDataRule.
     """
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, TypeVarTuple
 
+from tui_crawler.domain.crawl.job import QueueChange
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.history.pulse import FINE_MS, MINUTE_MS, YOUNG_MS
 from tui_crawler.domain.records.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
@@ -418,7 +419,7 @@ class SqliteStore:
     async def next_segment(self) -> str:
         return await self.writer.read(lambda work: segments.next_waiting(work, self._segment_store))
 
-    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[tuple[Ruleset, ...], QueueChange]:
         claim, estimate = self._steps.held(), None
         if await self.writer.read(rejudging.are_many):  # judged in a thread of its own, so that the writer is free
             estimate = await asyncio.to_thread(foresee, self._path, self._settings.opening, claim, command)

@@ -94,7 +94,7 @@ class AlarmProgram:
             return
         self._gone.set()
         if not self._closing:
-            self._tell(f"--on-event: {self._name} has ended, or closed its stdin: it is told nothing more")
+            self._tell(f"--on-event: {self._name} has ended, or closed its stdin: no more alarms are sent")
 
 
 class AlarmListener:

@@ -123,7 +123,7 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
         with DemoProcess.start(base_port=base) as web:
             status = open_console(config_for(web, kept, headless=False), kept, False, Launch(), web=web)
         if not web.was_left:
-            print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
+            print(f"The demo is kept in {kept}; continue it: tui-crawler demo --db {quote(str(kept))}")
     return 0 if status == 1 else status
 
 

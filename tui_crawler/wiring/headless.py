@@ -81,7 +81,7 @@ def run_headless(
 
 def _load() -> type[Crawl]:
     """Load what a crawl needs. It stays: the garbage collector need not look at it, now or later."""
-    sys.setswitchinterval(0.000_2)  # the writer's thread waits so long for its turn after each answer of a server
+    sys.setswitchinterval(0.000_2)  # the writer's thread waits so long for its turn after each response of a server
     gc.disable()
     from tui_crawler.wiring.crawl import Crawl  # noqa: PLC0415  after other workers were started
 

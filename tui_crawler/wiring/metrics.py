@@ -71,7 +71,7 @@ class Metrics:
         yield attempts
         yield _counter("received_bytes", "Bytes of the bodies of pages, as they came.", self._bytes)
         yield _counter("pages_found", "New pages that attempts have found since the start.", self._found)
-        yield _gauge("pages", "Pages of the origins of the run, as they stand.", "state", {
+        yield _gauge("pages", "Pages of the origins of the run, as they are now.", "state", {
             "done": totals.pages_done, "failed": totals.pages_failed, "todo": totals.todo,
         })  # fmt: skip
         states = {state: self._states[state] for state in _STATES}
@@ -81,7 +81,7 @@ class Metrics:
         yield held_up
         bounds = (*(str(bound / 1000) for bound in _BOUNDS_MS), "+Inf")
         buckets = list(zip(bounds, map(float, accumulate(tuple(self._took))), strict=True))
-        took = HistogramMetricFamily(f"{_PREFIX}_response_seconds", "From a request to the head of its answer.")
+        took = HistogramMetricFamily(f"{_PREFIX}_response_seconds", "From a request to the head of its response.")
         took.add_metric((), buckets, self._took_ms / 1000)
         yield took
 

@@ -22,7 +22,7 @@ from tui_crawler.wiring.origin_settings import stored_config
 
 PATIENCE_S = 3.0
 """A live run looks at the journal several times a second."""
-_LATER = "the next run carries it out; now it cannot be: {}"
+_LATER = "the next run applies it; not now: {}"
 _LOOK_S = 0.05
 _BUSY_MS = 250  # the console says at once that another program's lock is in the way, and tries again
 
@@ -48,9 +48,7 @@ def carry_out(
         end = time.monotonic() + patience_s
         while (result := journal.result(action_id)) is None:
             if time.monotonic() > end:
-                raise NotTakenUp(
-                    "the live run has not taken it up yet; it stays in the journal and will be carried out"
-                )
+                raise NotTakenUp("the live run has not applied it yet; it stays in the journal and will be applied")
             time.sleep(_LOOK_S)
         return result
 

@@ -137,12 +137,12 @@ def _configuration(path: Path, impolite: bool) -> first_step.FoundFile:
 def _database(path: Path) -> first_step.FoundFile:
     try:
         if examine(path) is FileState.older:
-            return first_step.FoundFile(path.name, "of an earlier version; opening it brings it up to date")
+            return first_step.FoundFile(path.name, "of an earlier version; opening it upgrades it")
         with contextlib.closing(Reports(path)) as reports:
             run, totals = reports.run(), reports.totals()
     except StorageFailure:
         return first_step.FoundFile(path.name, "cannot be opened; enter says why", usable=False)
     if run is None:
-        return first_step.FoundFile(path.name, "nothing was crawled yet")
+        return first_step.FoundFile(path.name, "not crawled yet")
     state = f"run {run.run_id} {run_word(run)}"
     return first_step.FoundFile(path.name, f"{run.config_name} · {state} · {plural(totals.done, 'page')} done")

@@ -28,30 +28,30 @@ _KEY, _BEFORE_TEXT = 8, 24
 """Cells of a key, and of key and label before the text; a longer one takes more."""
 _LEGEND: tuple[Mapping[str, str], ...] = (
     {
-        "crawling": "a request is under way",
+        "crawling": "a request is in flight",
         "waiting": "its delay has not passed",
-        "ready": "its turn may come at any time",
+        "ready": "its next request may start at any time",
         "paused": "by an operator",
         "failing": "half of its patience or more is lost",
         "stopped: errors": "no patience is left",
-        "finished": "nothing is left to do in this run",
+        "finished": "no pages left in this run",
         "stopped": "for this run, by an operator",
-        "excluded": "its contract does not allow it",
+        "excluded": "on the exclusion list",
         "idle": "it takes no part in this run",
     },
     {
         "queued": "it waits for its turn",
-        "done": "it came, and was taken in",
+        "done": "fetched and stored",
         "failed": "no tries are left: used up, or final",
         "retry": "it failed, and has tries left",
         "blocked": "a rule or robots.txt does not allow it",
-        "skipped": "a rule leaves it out",
+        "skipped": "a rule skips it",
     },
 )
 """States of origins, states of pages."""
 _SIGNS = (
     ("R", "delay of robots.txt"),
-    ("▲", "raised by answers"),
+    ("▲", "raised by responses"),
     ("✎", "set by you"),
     ("●○", "patience left, lost"),
     ("◆", "marked"),

@@ -93,7 +93,7 @@ class Prompt:
         if argument and named:
             return f"{action.word}: there is no {'origin' if takes_origin(action) else 'worker'} {argument}"
         if argument and action.takes is Takes.nothing:
-            return f"{action.word} takes nothing after it; :overview ORIGIN opens one"
+            return f"{action.word} takes nothing after it; :origins ORIGIN opens one"
         if argument and action.takes is Takes.exit_code and (problem := _no_exit_code(argument)):
             return f"{action.word}: {problem}"
         return Typed(action, argument)
@@ -103,7 +103,7 @@ class Prompt:
         low = word.casefold()
         near = [action for action in actions_at(screen.WHERE) if action.word and action.word.startswith(low)]
         near.sort(key=lambda action: bool(why_not(action, situation)))
-        about = "" if near else f"no action begins so; {self._lists_them}"
+        about = "" if near else f"no action starts with this; {self._lists_them}"
         if len(near) == 1:
             reason = why_not(near[0], situation)
             about = f"— {reason}" if reason else near[0].help
@@ -112,7 +112,7 @@ class Prompt:
     def _not_one(self, word: str, meant: Sequence[Action]) -> str:
         if meant:
             return f"{word}: {_either([action.word for action in meant])}?"
-        return f"there is no action {word} here; {self._lists_them}"
+        return f"unknown action {word} here; {self._lists_them}"
 
     @property
     def _lists_them(self) -> str:
@@ -130,9 +130,9 @@ class Prompt:
             case Takes.order:
                 return screen.orders(table) if (table := _table(screen)) is not None else ()
             case Takes.ledger:
-                from tui_crawler.console.stats.queries import STATS_TABLES  # noqa: PLC0415  loads a view
+                from tui_crawler.console.jobs.queries import LEDGERS  # noqa: PLC0415  loads a view
 
-                return tuple(STATS_TABLES)
+                return tuple(LEDGERS)
             case Takes.layout:
                 return tuple(screen.console.memory.file.layouts())
             case Takes.scope:

@@ -39,11 +39,11 @@ class AskQuitScreen(Dialog):
         self._at_work, self._elsewhere, self._detachable, self._warning = at_work, elsewhere, detachable, warning
 
     def compose(self) -> ComposeResult:
-        what = "Nothing is running here that would stop."
+        what = "No crawl runs in this console."
         if self._at_work:
-            what = "Requests under way get 5 seconds; the next start goes on where this run stopped."
+            what = "Requests in flight get 5 seconds; the next start continues the run."
         elif self._elsewhere:
-            what = f"The crawl goes on in {safe(self._elsewhere, 80)}."
+            what = f"The crawl continues in {safe(self._elsewhere, 80)}."
         with dialog_box("Quit?"):
             if self._warning:
                 yield Static(self._warning, id="quit-warning", classes="dialog-text", markup=False)
@@ -52,7 +52,7 @@ class AskQuitScreen(Dialog):
                 ends = self.key_names.said("{run.end} ends it.")
                 yield Static(ends, id="quit-end", classes="dialog-note", markup=False)
             if self._detachable:
-                hint = "d detaches: the crawl goes on as a process of its own."
+                hint = "d detaches: the crawl continues as its own process."
                 yield Static(hint, id="quit-detach", classes="dialog-note", markup=False)
             with Horizontal(classes="dialog-buttons keyed"):
                 yield Button("q Quit", id="quit", compact=True, variant="primary")
@@ -102,7 +102,7 @@ class QuitScreen(Dialog):
     def tell_start(self) -> None:
         """Shows that the crawl is being started as a process of its own."""
         self._tell_detaching("This console closes as soon as the new process crawls.")
-        self.query_one("#countdown", Static).update(Content("Starting the crawl as a process of its own…\n"))
+        self.query_one("#countdown", Static).update(Content("Starting the crawl as its own process…\n"))
 
     def action_force(self) -> None:
         self._force_end()

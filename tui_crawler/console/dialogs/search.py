@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -63,7 +65,7 @@ def entries_of(*columns: Column[Any, Any]) -> Relation[SearchEntry]:
         return lambda entry: entry.cells[at] if at < len(entry.cells) else ""
 
     made = (replace(column, show=shown.itself, value=cell(at)) for at, column in enumerate(columns))
-    return Relation(key=lambda entry: entry.key, nothing="nothing fits", columns=tuple(made))
+    return Relation(key=lambda entry: entry.key, nothing="no matches", columns=tuple(made))
 
 
 class SearchDialog(Dialog):
@@ -83,14 +85,16 @@ class SearchDialog(Dialog):
         relation: Relation[SearchEntry],
         entries: Sequence[SearchEntry],
         notes: Sequence[Line] = (),
+        more: Callable[[], Iterable[SearchEntry]] = tuple,
     ) -> None:
-        """`notes` stand under the list."""
+        """`notes` are shown under the list; `more` makes the entries that are listed once something is typed."""
         super().__init__()
+        self._more = more
         self._heading, self._hint, self._relation = heading, hint, relation
         self._entries, self._notes = tuple(entries), tuple(notes)
 
     def compose(self) -> ComposeResult:
-        with dialog_box(self._heading, "type to filter · enter does it · esc leaves", "search"):
+        with dialog_box(self._heading, "type to filter · enter: do it · esc: leave", "search"):
             yield PlainInput(placeholder=self._hint, compact=True, id="needle", select_on_focus=False)
             table = CrawlTable(self._relation, id="found", show_header=False)
             table.can_focus = False
@@ -131,6 +135,8 @@ class SearchDialog(Dialog):
         self.query_one(CrawlTable).action_move_pages(pages)
 
     def _filter(self, text: str) -> None:
+        if text:
+            self._entries, self._more = (*self._entries, *self._more()), tuple
         needles = text.casefold().split()
         kept = [one for one in self._entries if all(needle in one.words.casefold() for needle in needles)]
         table = self.query_one(CrawlTable)
@@ -184,6 +190,7 @@ def _height(line: Line, width: int) -> int:
     return len(lay_out_line(line, width))
 
 
+_MOST_ORIGINS = 100  # before something is typed
 ORIGIN = "origin "
 """What the key of an entry begins with that is an origin."""
 
@@ -206,8 +213,13 @@ class PaletteScreen(SearchDialog):
                 key = Styled(key_names.first(one.id), "accent")
                 cells = (Styled(one.label, "strong"), Styled(one.help, "muted"), key)
                 entries.append(SearchEntry(one.id, cells, f"{one.label} {one.help} {one.id}"))
-        for view in origins:
-            mark = standing(view)
-            cells = (Styled(view.origin), Styled(mark.label, mark.role), Styled("open", "faint"))
-            entries.append(SearchEntry(ORIGIN + view.origin, cells, f"open {view.origin} {mark.word}"))
-        super().__init__("Palette", "an action or an origin", _ACTIONS, entries)
+        views = iter(origins)
+        entries += map(_origin_entry, islice(views, _MOST_ORIGINS))
+        more = partial(map, _origin_entry, views)
+        super().__init__("Palette", "an action or an origin", _ACTIONS, entries, more=more)
+
+
+def _origin_entry(view: OriginView) -> SearchEntry:
+    mark = standing(view)
+    cells = (Styled(view.origin), Styled(mark.label, mark.role), Styled("open", "faint"))
+    return SearchEntry(ORIGIN + view.origin, cells, f"open {view.origin} {mark.word}")

@@ -172,8 +172,8 @@ def counted_words(counted: CountedFailures) -> str:
     groups = counted.count.groups
     total, hope = sum(group.count for group in groups), sum(group.recoverable for group in groups)
     if counted.count.looked_at < counted.count.failed:
-        return f"counted {count(total)} of {count(counted.count.failed)}, {count(hope)} recoverable"
-    return f"{plural(total, 'page')}, {count(hope)} recoverable" if total else ""
+        return f"counted {count(total)} of {count(counted.count.failed)}, {count(hope)} retryable"
+    return f"{plural(total, 'page')}, {count(hope)} retryable" if total else ""
 
 
 def counted_at(at: str, keys: KeyNames) -> str:

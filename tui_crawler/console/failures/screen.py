@@ -296,7 +296,7 @@ class FailuresScreen(RowsScreen):
         table = self._page_table
         if table.order is None and not table.needle:
             return rows.place_words(self._keyset, max(table.cursor_index, 0), whole=self._groups.whole)
-        return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows held"
+        return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows loaded"
 
     def _page(self) -> PageView | None:
         return self._keyset.row(self._page_table.cursor_key)

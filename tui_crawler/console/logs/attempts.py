@@ -25,7 +25,7 @@ _SHORT: Mapping[str, str] = {
     "file_did_not_change": "unchanged",
     "server_blamed_client": "client error",
     "file_gone": "gone",
-    "did_not_understand_answer": "bad answer",
+    "did_not_understand_answer": "bad response",
     "file_not_found": "not found",
     "rate_limited": "rate limit",
     "server_internal_error": "server error",

@@ -58,7 +58,7 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
 
 
 def _held(number: int) -> str:
-    return f"the {count(number)} rows held"
+    return f"the {count(number)} rows loaded"
 
 
 _BARS, _FEWEST_BARS = 80, 8  # cells
@@ -294,12 +294,12 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
             ]
         case ActionView() as action:
             change = (Styled(action.before, "muted"), Styled(" → "), Styled(action.after))
-            outcome = action_mark(action).word if action.applied else "waits to be carried out"
+            outcome = action_mark(action).word if action.applied else "not applied yet"
             same = [Styled(f"  same as: {typed}", "muted")] if (typed := command_line_of(action)) else []
             return [
                 (_what(line), Styled(f"  {action.target}", "strong"), *same),
                 Styled(action.error, "error") if action.error else fact("changed", *change),
-                (when, Styled(f"asked by {action.who} · {outcome}", "muted")),
+                (when, Styled(f"by {action.who} · {outcome}", "muted")),
             ]
 
 
@@ -353,5 +353,5 @@ def _happened(line: LogLine) -> tuple[Styled, ...]:
 
 def empty_words(*, problems: bool, origin: str) -> str:
     """What is shown when the list is empty."""
-    what = "no problem" if problems else "nothing"
-    return f"{what} in the log of {host_of(origin)}" if origin else f"{what} has happened yet"
+    what = "no problems" if problems else "no entries"
+    return f"{what} in the log of {host_of(origin)}" if origin else f"{what} yet"

@@ -40,7 +40,7 @@ def origin_meant(name: str, known: Iterable[str], here: str, narrowed: str) -> t
     """The origin that was named, among those known; without a name that of the entry (`here`), or all (empty) where the
     log is `narrowed` already. And why it is none, in words; empty where it is one."""
     if not name:
-        return ("" if narrowed else here), "" if here or narrowed else "this entry is of no origin"
+        return ("" if narrowed else here), "" if here or narrowed else "this entry has no origin"
     origins = tuple(known)
     near = [origin for origin in origins if name in {origin, host_of(origin)}]
     near = near or [origin for origin in origins if name in origin]
@@ -97,7 +97,7 @@ class LogsScreen(RowsScreen):
         self._wanted, (place, line) = None, found
         self._found.forget()
         if line is None:
-            self.console.tell("no", "the log begins later", "muted")
+            self.console.tell("no", "the log starts later", "muted")
         elif not self._table.move_cursor(key=line.key):
             self._begin(self._keyset.at(place), keep=True, goal=line)
 
@@ -112,7 +112,7 @@ class LogsScreen(RowsScreen):
 
     def _show(self) -> None:
         nothing = rows.empty_words(problems=self._keyset.problems_only, origin=self._keyset.origin)
-        self._table.placeholder = nothing if self._keyset.whole else "looking further…"
+        self._table.placeholder = nothing if self._keyset.whole else "searching…"
         self._filtered = self._table.needle
         self._show_graph()
         lines = self._lines()
@@ -183,7 +183,7 @@ class LogsScreen(RowsScreen):
     def leave(self) -> None:
         if self._seeking.stop():
             self.show_titles()
-            self.console.tell("no", "looking was stopped", "muted")
+            self.console.tell("no", "search stopped", "muted")
         elif self._needle:
             self._search("")
         else:
@@ -209,7 +209,7 @@ class LogsScreen(RowsScreen):
     def go_to_time(self, text: str) -> None:
         now, zone = self.console.clock.wall_ms(), self.console.clock.zone
         if (at := time_meant(text, now, zone)) is None:
-            self.console.tell("no", f"goto {text}: no time; 10:21, 10:21:30, 2026-01-31 10:21 and -5m are", "warning")
+            self.console.tell("no", f"goto {text}: not a time (10:21, 10:21:30, 2026-01-31 10:21, -5m)", "warning")
         else:
             self._seek(at)
 
@@ -232,7 +232,7 @@ class LogsScreen(RowsScreen):
         if older and not self._table.move_cursor(key=older[-1][1:]):
             self._seek(older[-1][0])
         elif not older:
-            self.console.tell("no", self.key_names.said("there is no bookmark; {log.bookmark} puts one"), "muted")
+            self.console.tell("no", self.key_names.said("no bookmarks ({log.bookmark} adds one)"), "muted")
 
     def _begin(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
         self._seeking.stop()
@@ -266,7 +266,7 @@ class LogsScreen(RowsScreen):
     @handles("log.previous_hit", False, False)
     def _go_to_hit(self, older: bool, both_ways: bool) -> None:
         if not self._needle:
-            self.console.tell("no", self.key_names.said("nothing is searched for; {log.search} does"), "muted")
+            self.console.tell("no", self.key_names.said("no search text ({log.search} searches)"), "muted")
             return
         self._seeking.to_hit(self._needle, older=older, both_ways=both_ways)
         self._sought()
@@ -286,7 +286,7 @@ class LogsScreen(RowsScreen):
         elif line.origin:
             self.console.go_to(Where.url, line.origin)
         else:
-            self.console.tell("no", "this entry is about the crawl as a whole", "muted")
+            self.console.tell("no", "this entry has no origin", "muted")
 
     @handles("log.search")
     def _open_search(self, text: str) -> None:
@@ -320,7 +320,7 @@ class LogsScreen(RowsScreen):
         self._search(text)
         self._table.focus()
         if field := field_named(self._needle, (column.id for column in LOG.columns)):
-            words = f"{field}: is a field of {{log.filter}}, which keeps what fits; this looks for the very text"
+            words = f"{field}: is a field of {{log.filter}}; here it is searched as text"
             self.console.tell("no", self.key_names.said(words), "warning")
         elif self._needle and not self._hits:
             self._go_to_hit(True, True)

@@ -64,8 +64,8 @@ class LogSeeking(AnyReading):
         """What is looked for and how far that is; empty while nothing is."""
         if self._search is None:
             return ""
-        far = f"{count(self._search.looked_at)} looked at, " if self._search.looked_at else ""
-        return f"◷ looking for {self._words[:_MOST_WORDS]}… {far}esc stops"
+        far = f"{count(self._search.looked_at)} rows read, " if self._search.looked_at else ""
+        return f"◷ searching {self._words[:_MOST_WORDS]}… {far}esc stops"
 
     def asks(self, *, frozen: bool) -> tuple[Ask[LogSearch], ...]:
         return () if self._search is None else (searched(self._search),)
@@ -92,9 +92,9 @@ class LogSeeking(AnyReading):
         if rows.table.move_cursor(key=near, index=None):
             return
         if rows.in_part:
-            self._tell(f"there is no further {words} among the rows shown; a filter or an order keeps to these")
+            self._tell(f"no further {words} among the rows shown (filtered or sorted)")
         elif not self._begin(quest, words, older=older, both_ways=both_ways):
-            self._tell(f"there is no further {words} in this list")
+            self._tell(f"no further {words} in this list")
 
     def stop(self) -> bool:
         """Looks no further; False when nothing was looked for."""
@@ -116,7 +116,7 @@ class LogSeeking(AnyReading):
         if line is None or place is None:
             if not (self._both_ways and self._begin(found.quest, self._words, older=not found.older)):
                 end = "beginning" if found.older else "end"
-                self._tell(f"there is no further {self._words}: the log was looked through to its {end}")
+                self._tell(f"no further {self._words}: searched up to its {end}")
         elif not rows.in_part:
             self._arrive(rows.keyset.at(place), line)
 

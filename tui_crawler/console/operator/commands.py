@@ -219,7 +219,7 @@ def seeds_note(news: News) -> str:
     for after in (result.after for command, result in pairs if isinstance(command, orders.AddSeeds) and result.after):
         match json.loads(after):
             case {"added": int(added), "known": int(known)}:
-                more = f", {count(known)} {'was' if known == 1 else 'were'} known already" if known else ""
+                more = f", {count(known)} {'was' if known == 1 else 'were'} already known" if known else ""
                 notes.append(f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new{more}")
     return "; ".join(notes)
 
@@ -314,7 +314,7 @@ class CommandQueue(Handles):
                 and self.retry_start is not retry_start
                 and any(isinstance(command, orders.RetryPages) for command in chosen.commands)
             ):
-                self._tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
+                self._tell("no", "not retried: a run started or ended in the meantime; try again", "warning")
             elif isinstance(chosen, Intent):
                 self.carry_out(chosen)
                 if then is not None:
@@ -324,8 +324,9 @@ class CommandQueue(Handles):
 
     @handles("origin.add")
     def add(self, text: str) -> None:
-        """Ask for seeds. At first there is `text`, else where seeds that gave no document lead."""
+        """Ask for seeds. At first there is `text`, else where seeds that moved lead."""
         from tui_crawler.console.dialogs.add import AddScreen  # noqa: PLC0415  the same
+        from tui_crawler.domain.history.diagnosis import DiagnosisKind  # noqa: PLC0415  the same
         from tui_crawler.domain.url import scheme_words  # noqa: PLC0415  not before the first paint
 
         def answered(urls: object) -> None:
@@ -334,8 +335,9 @@ class CommandQueue(Handles):
                 if words := scheme_words(dialog.seeds.schemes):
                     self._tell("scheme", words)
 
-        known, coverage = tuple(self._live_state.origins), self._live_state.coverage
-        dialog = AddScreen(text or "\n".join(coverage.elsewhere if coverage else ()), known)
+        known, found = tuple(self._live_state.origins), self._live_state.diagnoses
+        moved = [url for one in found if one.kind is DiagnosisKind.seed_moved for url in one.urls]
+        dialog = AddScreen(text or "\n".join(moved), known)
         self._screens.push_screen(dialog, answered)
 
     @handles("origin.move")
@@ -364,7 +366,7 @@ class CommandQueue(Handles):
             screen.query_one(EntryLine).open(EntryUse("move", entered), what, "", "a worker", complete)
 
     @handles("all.toggle_pause", intents.toggle_pause_all, "")
-    @handles("all.pause", intents.pause_all, "pause all: every origin is paused already")
+    @handles("all.pause", intents.pause_all, "pause all: every origin is already paused")
     @handles("all.resume", intents.resume_all, "resume all: no origin is paused")
     def steer_all(self, make: Callable[[Collection[OriginView]], Intent | None], why: str) -> None:
         """Carries out what an intent makes of every origin; says `why` not where nothing is to be done."""

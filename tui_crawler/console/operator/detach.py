@@ -21,7 +21,7 @@ class Departure:
     def lines(self) -> tuple[str, ...]:
         """Where it runs, as lines that are safe to print."""
         return (
-            f"The crawl goes on by itself: process {self.pid}, messages in {safe(self.log)}",
+            f"The crawl continues as process {self.pid}, messages in {safe(self.log)}",
             f"To see it again: {safe(self.attach)}",
             f"To end it: {safe(self.end)}",
         )
@@ -36,7 +36,7 @@ class Detacher(Protocol):
 
     @property
     def hindrance(self) -> str:
-        """Why this run cannot go on without its console; empty when it can."""
+        """Why this run cannot continue without its console; empty when it can."""
 
     def start(self) -> Departure:
         """Starts it and waits until it holds the database (blocking). Raises CannotDetach; then nothing runs."""

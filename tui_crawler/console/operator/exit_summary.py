@@ -100,7 +100,7 @@ class ExitSummary:
     def _state(self, run: RunView) -> tuple[str, str]:
         if self.departure is not None or (not self.hosted and run.live):
             elsewhere = f" in {safe(run.owner, 80)}" if run.owner and self.departure is None else ""
-            return f"goes on{elsewhere}", ""
+            return f"continues{elsewhere}", ""
         if not self.hosted and not run.finished_at:
             return BROKEN_OFF, "the next start continues it"
         if self.hosted and self.forced:

@@ -84,7 +84,7 @@ def pause(origins: Sequence[OriginView]) -> Intent | None:
     """Pauses those of the origins that are not paused; None when there is none. Finished ones are left alone."""
     running = _names(view for view in origins if not view.ended and not view.paused)
     held = _names(view for view in origins if not view.ended and view.paused)
-    notes = filter(None, (_ended(origins), _left_out(held, "is paused already", "are paused already")))
+    notes = filter(None, (_ended(origins), _left_out(held, "is already paused", "are already paused")))
     return steered(orders.PAUSE, running, origin_words(running, len(origins)), ", ".join(notes))
 
 
@@ -97,7 +97,7 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
 
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
-    """Pauses every origin unless all that have not finished are paused already; then resumes every one."""
+    """Pauses every origin unless all that have not finished are already paused; then resumes every one."""
     going = [view for view in origins if not view.ended]
     return resume_all(origins) if going and all(view.paused for view in going) else pause_all(origins)
 
@@ -140,7 +140,7 @@ def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending for the next run"
     return Confirmation(
         f"End {what}?",
-        f"{where}Each origin stops after the request under way. {stay}; nothing is deleted.",
+        f"{where}Each origin stops after the request in flight. {stay}; no page is deleted.",
         (("End the run", Intent((orders.StopOrigins(),), f"end {what}")),),
         "This cannot be undone in this run.",
     )
@@ -152,7 +152,7 @@ def stop(origins: Sequence[OriginView]) -> Confirmation:
     names, pending = _names(going), sum(view.pending for view in going)
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending"
     gone = f" {ended} already." if (ended := _ended(origins)) else ""
-    text = f"{stay}. The next run starts it again; nothing is deleted.{gone}"
+    text = f"{stay}. The next run starts it again; no page is deleted.{gone}"
     return asked(orders.STOP, names, origin_words(names), text)
 
 
@@ -177,8 +177,8 @@ def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE)
     what = " of ".join(filter(None, (", ".join(exits), ", ".join(map(host_of, origins)))))
     hope = ""
     if group.recoverable < group.count:
-        some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
-        hope = f"{some or 'They are final'}: the answer will hardly be another one."
+        some = f"{count(group.recoverable)} of them are retryable, the others are final" if group.recoverable else ""
+        hope = f"{some or 'They are final'}: the response is unlikely to change."
     retry, says = orders.RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
     note = " ".join(filter(None, (gave_up_words(estimate.gave_up), hope)))
     some = plural(group.count, "failed page")
@@ -211,8 +211,8 @@ def _retry(
     plain = Intent((retry,), says)
     options: tuple[tuple[str, Intent], ...] = (("Retry", plain),)
     if estimate.retry_start is RetryStart.new_run:
-        aside = replace(plain, note="put back, no run starts; the next one takes it up", starts=False)
-        options = ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
+        aside = replace(plain, note="requeued for the next run", starts=False)
+        options = ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Requeue only", aside)
     elif weary:
         both = Intent((retry, orders.TopUpPatience(weary)), f"{says}, with full patience")
         options = (("Retry with new patience", both), *options)

@@ -140,7 +140,7 @@ class JournalWriter:
                     return
                 why, parts = failure_words(error), f"{len(ids)} of {len(intent.commands)} parts"
                 if ids:
-                    why = f"only {parts} could be written, which will be carried out: {why}"
+                    why = f"only {parts} could be written and will be applied: {why}"
                 self._deliver(News(intent, IntentOutcome.failed, why))
             else:
                 self._deliver(News(intent, IntentOutcome.written, ids=tuple(ids)))

@@ -37,9 +37,9 @@ class NextRequest:
 
 @dataclass(frozen=True, slots=True)
 class RetryEstimate:
-    """What putting pages back brings with it. `queued` other pages are asked too where that starts a run, or where an
-    origin that gave up gets new patience (`most`: at most so many). `gave_up` are the origins among them that request
-    nothing in this run without it."""
+    """The effect of requeueing pages. `queued` other pages are requested too where that starts a run, or where an
+    origin that stopped after errors gets new patience (`most`: at most this many). `gave_up` are those origins that
+    request nothing in this run without it."""
 
     retry_start: RetryStart = RetryStart.this_run
     queued: int = 0
@@ -116,10 +116,10 @@ def estimate_words(estimate: RetryEstimate) -> str:
         case RetryStart.new_run:
             words = "starts a new run; origins stopped by errors start again with full patience"
             if not estimate.queued:
-                return f"{words}. Besides these it asks only for pages whose recrawl is due."
+                return f"{words}. It also requests pages whose recrawl is due."
             most = "up to " if estimate.most else ""
             asked = "is" if estimate.queued == 1 and not most else "are"
-            others = f"{most}{plural(estimate.queued, 'other page')} still queued {asked} asked too"
+            others = f"{most}{plural(estimate.queued, 'other page')} still queued {asked} requested too"
             return f"{words}. {others[0].upper()}{others[1:]}, and those whose recrawl is due."
         case RetryStart.next_run:
             return "noted; the next run takes them up."

@@ -68,13 +68,13 @@ class ExitActions(Handles):
         """Why the run of this console cannot go on without it; empty when it can, and when there is none."""
         if not self._hosting.at_work:
             return ""
-        return "this run cannot go on without its console" if self._detacher is None else self._detacher.hindrance
+        return "this run cannot continue without its console" if self._detacher is None else self._detacher.hindrance
 
     @handles("app.suspend")
     def suspend(self) -> None:
         """Puts the process in the background of the shell; where it crawls, which would stop, asks what is meant."""
         if self._hosting.at_work or self._hosting.starting:
-            self.ask("In the background this console would stand still, and its crawl with it.")
+            self.ask("In the background the console and its crawl would stop.")
         else:
             self._app.action_suspend_process()
 

@@ -56,7 +56,7 @@ class HostTakeover(Handles):
     def hint(self) -> str:
         """How to go on here, for the line that says that nobody crawls; empty when it cannot be."""
         key = self._keys.key_names.first("run.start")
-        return f"{key} goes on here" if key and not self.hindrance else ""
+        return f"{key} continues here" if key and not self.hindrance else ""
 
     @handles("run.start")
     def start(self) -> None:
@@ -74,7 +74,7 @@ class HostTakeover(Handles):
             return
         words = "a run starts here; each origin waits its delay first"
         if (run := self._live_state.run) is not None and not run.finished_at:
-            words = f"run {run.run_id} goes on here; each origin waits one full delay first"
+            words = f"run {run.run_id} continues here; each origin waits one full delay first"
         self._hosting.take_over(host)
         self._tell("engine", words, "accent")
         self._read_soon()

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import short_name
+from tui_crawler.console.logs.attempts import exit_cell, mark_of, short_name
 from tui_crawler.console.overview.rows import delay_cell, patience_words
 from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
@@ -22,10 +22,11 @@ from tui_crawler.domain.records.status import DelayReason, OriginPhase, RobotsSt
 from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.text import shown
-from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ago, clock, count, due, plural, seconds
 from tui_crawler.text.glyphs import CURSOR
+from tui_crawler.text.sparkline import bar
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.origin.queries import RobotsSheet, TopUp
     from tui_crawler.domain.history.trap import TrapSuspicion
-    from tui_crawler.domain.records.page_view import OriginHistory, TodoView
+    from tui_crawler.domain.records.page_view import ExitCountView, OriginHistory, TodoView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
     from tui_crawler.domain.rules.robots import RobotsDecision
 
@@ -84,7 +85,7 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
 
 
 _REFUSED_SHOWN = 8
-_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
+_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,7 @@ def clock_line(view: OriginView, now: int, contract: Contract | None) -> tuple[s
     elif view.state == OriginPhase.resting:
         said = [Styled("no worker is running", "muted")]
     elif view.asleep_until > max(now, view.next_request_at):
-        said = [Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted")]
+        said = [Styled(due(view.asleep_until - now), "waiting"), Styled(" no page is due before", "muted")]
     elif wait <= 0:
         said = [Styled("as soon as its turn comes", "waiting")]
     return fact("next", *said)
@@ -391,7 +392,7 @@ def _status_line(view: OriginView) -> Line:
             return _term("state", f"○ {unavailable_words(view.robots_http_status)}", "muted", LABEL)
         case RobotsStatus.unreachable:
             words = unreachable_words(view.robots_http_status, view.robots_message)
-            return _term("state", f"⚠ {words}: nothing is crawled", "warning", LABEL)
+            return _term("state", f"⚠ {words}: no page is crawled", "warning", LABEL)
         case _:
             return fact("state", Styled("○ not fetched yet", "muted"))
 
@@ -443,3 +444,27 @@ def _verdict_lines(view: OriginView, url: str, decision: RobotsDecision | None, 
     number = decision.line_number
     words = f"{mark}: no line is about it" if number is None else f"{mark} by line {number}"
     return [path, Styled(words, role), *([Styled(f"  {decision.line}", "muted")] if number is not None else [])]
+
+
+def exits_of(counts: Sequence[ExitCountView]) -> Relation[ExitCountView]:
+    """Return how attempts ended as a relation, with a bar for their shares."""
+    most = max((one.run for one in counts), default=0) or 1
+
+    def share(value: int, one: ExitCountView, _present: Present) -> Styled:
+        return Styled(bar(value / most, 12), mark_of(one.exit_code).role, short=bar(value / most, 6))
+
+    return Relation(
+        key=lambda one: one.exit_code,
+        nothing="no attempts yet",
+        columns=(
+            Column("exit", "EXIT", lambda name, *_: exit_cell(name), 15, 0, min_width=14, kind="word",
+                   value=lambda one: one.exit_code),
+            Column("run", "RUN", shown.number(), 7, 0, "right", min_width=4),
+            Column("recent", "5 MIN", shown.number("", "faint"), 5, 0, "right"),
+            Column("bar", "", share, None, 2, min_width=8, kind="name", value=lambda one: one.run),
+        ),
+        source=lambda _: None,
+    )  # fmt: skip
+
+
+EXITS = exits_of(())

@@ -17,8 +17,8 @@ from tui_crawler.console.logs.attempts import ATTEMPTS
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.origin import queries, rows
-from tui_crawler.console.origin.queries import RobotsSheet
-from tui_crawler.console.origin.rows import TODO, TodoLine
+from tui_crawler.console.origin.queries import RobotsSheet, exit_counts_of
+from tui_crawler.console.origin.rows import EXITS, TODO, TodoLine, exits_of
 from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.overview.rows import ended_with, opened_by
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -28,8 +28,6 @@ from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.stats.queries import exit_counts_of
-from tui_crawler.console.stats.rows import BRIEF_EXITS, exits_of
 from tui_crawler.console.table.cells import Piece, Row, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
@@ -87,7 +85,7 @@ class OriginScreen(LaneScreen, RowsScreen):
     def body(self) -> Iterable[Widget]:
         self._why = FactsPane(self._state, id="state")
         self._todo = CrawlTable(TODO, holds_still=True, id="todo", classes="pane")
-        self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
+        self._exits = CrawlTable(EXITS, id="exits", classes="pane")
         self._exits.name_pane("Exit codes")
         self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
@@ -151,7 +149,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._todo.fill(self._todo_lines(enumerate(todo, 1)), present(self.console.clock))
 
     def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
-        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits, brief=True))
+        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits))
 
     def _attempt_row(self, line: LogLine) -> Row:
         return Row.of(ATTEMPTS, cast("AttemptView", line.source), present(self.console.clock))
@@ -196,7 +194,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         if keyset.news and not self._list.following:
             parts.append(f"{count(keyset.news)} new")
         if self._list.in_part:
-            parts.append(f"only the {count(len(self._attempts.held_rows()))} rows held")
+            parts.append(f"only the {count(len(self._attempts.held_rows()))} rows loaded")
         title(self._attempts, " · ".join(parts))
 
     def _view(self) -> OriginView | None:
@@ -236,7 +234,7 @@ class OriginScreen(LaneScreen, RowsScreen):
     def _go_to_problem(self, older: bool) -> None:
         problems = {line.key for line in self._list.keyset.rows if line.problem}
         if not go_to_problem(self._attempts, problems, older=older):
-            self.console.tell("no", "there is no further problem in this list", "muted")
+            self.console.tell("no", "no further problem in this list", "muted")
 
     def open_selected(self) -> None:
         """Opens the URL under the cursor, or the pages whose last attempt ended with an exit code."""

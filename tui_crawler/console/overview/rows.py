@@ -36,7 +36,7 @@ RATE_CELLS, _FEW_CELLS = 20, 7
 """Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
 are chosen, the few will do."""
 _LEAST_ORIGIN = 15
-UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
+UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest responses, last 100 s", "why": "why it waits"}
 """What columns show by which nothing is ordered."""
 
 SUSPECTED = "⚠"

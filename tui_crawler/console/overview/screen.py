@@ -33,7 +33,6 @@ from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import HINT
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
 from tui_crawler.text.glyphs import ASCENDING, DESCENDING, state_mark
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.domain.records.view import OriginView
 
-MINUTE_MS = 60_000
 RATE_WIDTH = 20
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
@@ -118,8 +116,6 @@ class OverviewScreen(LiveFilterScreen):
         super().__init__()
         self._begins_with = wanted or OverviewFilter()
         self._sought = ""
-        self._told_at = -1
-        self._nameless_run = self._covered_run = 0
 
     def body(self) -> Iterable[Widget]:
         self._table = CrawlTable(OVERVIEW, placeholder=READING, holds_still=True, id="origins", classes="pane")
@@ -173,57 +169,11 @@ class OverviewScreen(LiveFilterScreen):
         if self.frozen:
             self.missed = len(self.console.live_state.news)
             self.show_titles()
-            return
-        self._tell_given_up()
-        self._tell_nameless()
-        self._tell_elsewhere()
-        self._tell_coverage()
 
     def _take_news(self) -> None:
         live_state = self.console.live_state
         self._events.take(live_state.take_events())
         self._list.changed(live_state.take_news())
-
-    def _tell_given_up(self) -> None:
-        gave_up, now = self.console.live_state.gave_up, self.console.clock.mono_ms()
-        if not gave_up or gave_up[-1][0] <= self._told_at:
-            return
-        self._told_at = gave_up[-1][0]
-        recent = list(dict.fromkeys(origin for at, origin in reversed(gave_up) if now - at < MINUTE_MS))
-        if not recent:
-            return  # it was long ago, in another view
-        words = (
-            f"{len(recent)} origins stopped after errors in 60 s, the last"
-            if len(recent) > 1
-            else "stopped after errors"
-        )
-        more = f"{self.key_names('view.problems')} shows problems"
-        self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – {more}", "warning")
-
-    def _tell_nameless(self) -> None:
-        """Warns, once for each run of this console, of one that crawls without saying who it is."""
-        run, ours = self.console.live_state.run, self.console.live_state.hosting.host is not None
-        if run is None or not run.live or run.run_id == self._nameless_run or not ours:
-            return
-        if run.user_agent == UNCONFIGURED_USER_AGENT:
-            self._nameless_run = run.run_id
-            self.console.tell("user agent", f"⚠ {WARNING}", "warning")
-
-    def _tell_elsewhere(self) -> None:
-        """Warns, once for each origin, of one that goes on and whose pages are dropped as not canonical."""
-        origin, self.console.live_state.warned = self.console.live_state.warned, ""
-        if origin:
-            words = "most pages are not canonical – a mirror? crawl.canonical: same_origin keeps them"
-            self.console.tell("canonical", f"⚠ {host_of(origin)}: {words}", "warning")
-
-    def _tell_coverage(self) -> None:
-        """Warns, once for each run, of one that has ended and is not complete."""
-        run, coverage = self.console.live_state.run, self.console.live_state.coverage
-        if run is not None and coverage is not None and coverage.run == run and run.run_id != self._covered_run:
-            self._covered_run = run.run_id
-            if coverage.brief and not coverage.complete:
-                offer = f"; {self.key_names('origin.add')} adds {coverage.elsewhere[0]}" if coverage.elsewhere else ""
-                self.console.tell("coverage", f"⚠ {coverage.brief}{offer}", "warning")
 
     def show_live(self) -> None:
         self._events.take_others(self._actions.value or (), self.console.live_state.troubles)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.geometry import Region, Size
@@ -16,6 +17,10 @@ from tui_crawler.console.panes.header import HeaderState, header_line
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.text.cells import Styled
+
+if TYPE_CHECKING:
+    from tui_crawler.console.panes.diagnosis import Offer
+    from tui_crawler.domain.history.diagnosis import Diagnosis
 
 
 class Bar(Lines, can_focus=False):
@@ -107,6 +112,31 @@ class FooterBar(Bar, can_focus=False):
             super().press(zone)
         else:
             self.post_message(self.CrumbPressed(zone.depth))
+
+
+class DiagnosisBar(Bar, can_focus=False):
+    """The line under the tabs, shown while something needs a person. A click on its words shows what that is."""
+
+    def __init__(self) -> None:
+        super().__init__(id="diagnosis")
+        self.display = False
+        self._shown: tuple[Diagnosis | None, Sequence[Offer]] = None, ()
+
+    def tell(self, diagnosis: Diagnosis | None, offers: Sequence[Offer]) -> None:
+        """Show a diagnosis (None: hide the line) and the actions that help."""
+        if self._shown != (diagnosis, offers):
+            self._shown, self.display = (diagnosis, offers), diagnosis is not None
+            self.lay_out()
+
+    def lines_for(self, size: Size) -> Sequence[Line]:
+        """What fits, and where it can be clicked."""
+        diagnosis, offers = self._shown
+        if diagnosis is None:
+            return ()
+        from tui_crawler.console.panes.diagnosis import diagnosis_line  # noqa: PLC0415  not before there is one
+
+        line, self.zones = diagnosis_line(diagnosis, offers, size.width)
+        return (line,)
 
 
 class TooSmall(Lines, can_focus=False):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -18,11 +17,9 @@ from tui_crawler.text.cells import Styled
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from textual.widgets import Input, Static
+    from textual.widgets import Input
 
     from tui_crawler.console.dialogs.completion import Choice, Completion
-    from tui_crawler.console.panes.entry_box import EntryBox
-
 _LONGEST_LABEL = 80
 _MOST_OFFERED = 40
 _GAP = "  "
@@ -80,26 +77,15 @@ class EntryLine(Vertical):
         self._back = 0  # so many texts back in them
         self._draft = ""  # what stood here before one of them did
 
-    @cached_property
-    def _offers(self) -> Lines:
-        offers = Lines(id="entry-offers", still=True)
-        offers.display = False
-        return offers
-
-    @cached_property
-    def _label(self) -> Static:
-        from textual.widgets import Static  # noqa: PLC0415  not before the first paint
-
-        return Static("", id="entry-label", markup=False)
-
-    @cached_property
-    def _box(self) -> EntryBox:
-        from tui_crawler.console.panes.entry_box import EntryBox  # noqa: PLC0415  not before the first paint
-
-        return EntryBox(id="entry-input", compact=True, select_on_focus=False)
-
     def _build(self) -> None:
         """Mount what is in here, which screens do without until it is opened; watch where the focus goes."""
+        from textual.widgets import Static  # noqa: PLC0415  not before the first paint
+
+        from tui_crawler.console.panes.entry_box import EntryBox  # noqa: PLC0415  the same
+
+        self._offers = Lines(id="entry-offers", still=True)
+        self._label = Static("", id="entry-label", markup=False)
+        self._box = EntryBox(id="entry-input", compact=True, select_on_focus=False)
         row = Horizontal(id="entry-line")
         self.mount(self._offers, row)
         row.mount(self._label, self._box)
@@ -144,7 +130,7 @@ class EntryLine(Vertical):
     @property
     def text(self) -> str:
         """What is typed."""
-        return self._box.value
+        return self._box.value if self.children else ""
 
     def close(self) -> None:
         """Hides the line; the focus goes back to where it was."""

@@ -221,8 +221,8 @@ def _progress(state: HeaderState) -> list[Chip]:
         pair("pending", _number(None if totals is None else totals.pending, "strong"), 9, _COUNT),
     ]
     if state.run is not None:
-        chips.append(chip(f"run {state.run.run_id}", "muted", 22))
-        chips.append(chip(elapsed(max(worked_ms(state.run, state.now), state.worked_ms)), "muted", 19))
+        worked = elapsed(max(worked_ms(state.run, state.now), state.worked_ms))
+        chips.append(Chip((Styled(f"run {state.run.run_id}  {worked}", "muted", short=worked),), 19))
     return chips
 
 

@@ -34,8 +34,9 @@ class Tab:
     spare: bool = False
 
 
-def view_tabs(state: HeaderState, current: Where, key_of: Callable[[str], str]) -> list[Tab]:
-    """Return the tabs of the numbered views, with what each holds. Workers have one where there are several."""
+def view_tabs(state: HeaderState, current: Where, key_of: Callable[[str], str]) -> tuple[list[Tab], str]:
+    """Return the tabs of the numbered views, with what each holds, and the action of the one that is open. Workers have
+    one where there are several."""
     totals = state.totals
     notes = {
         Where.overview: ("" if totals is None else compact(sum(state.tally.values())), COMPACT),
@@ -49,7 +50,7 @@ def view_tabs(state: HeaderState, current: Where, key_of: Callable[[str], str]) 
         for where, view in VIEWS.items()
         if where is not Where.workers or current is where or state.workers > 1
     ]  # fmt: skip
-    return [*tabs, Tab("help.keys", key_of("help.keys"), "help", spare=True)]
+    return [*tabs, Tab("help.keys", key_of("help.keys"), "help", spare=True)], current.goes_there
 
 
 def tab_line(tabs: Sequence[Tab], current: str, width: int) -> tuple[Line, tuple[Zone, ...]]:

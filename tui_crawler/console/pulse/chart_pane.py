@@ -15,7 +15,7 @@ from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.border import write_pieces, write_title
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.zoom import zoom_words
-from tui_crawler.console.pulse.rows import Chart, Charts, drawn, nothing_of, says_of, title_of
+from tui_crawler.console.pulse.rows import Chart, Charts, drawn, nothing_of, says_of
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS
 from tui_crawler.domain.history.pulse import PulseOf
@@ -33,7 +33,7 @@ _UNKNOWN = 200
 """The width assumed before the first layout."""
 
 
-class ChartPane(ReachesConsole, Bar):
+class ChartPane(ReachesConsole, Bar, can_focus=True):
     """One chart."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*SPAN_KEYS, Binding("enter", "screen.open_log", "Log", show=False)]
@@ -45,11 +45,9 @@ class ChartPane(ReachesConsole, Bar):
             super().__init__()
             self.share = share
 
-    def __init__(self, chart_id: str, *, alone: bool = False) -> None:
-        """Shows nothing yet. `alone`: nothing else here says of what it is, or has a cursor."""
+    def __init__(self, chart_id: str) -> None:
         super().__init__(id=f"chart-{chart_id}", classes="pane")
-        self.chart_id, self._alone = chart_id, alone
-        self.can_focus = not alone
+        self.chart_id = chart_id
         self._charts: Charts | None = None
         self._shown: Chart | None = None
         self._cursor: int | None = None
@@ -70,9 +68,8 @@ class ChartPane(ReachesConsole, Bar):
         self._charts, self._cursor = charts, cursor
         one = self._shown = self.chart
         if one is not None and self.is_mounted:
-            of = f" · {title_of(charts.pulse)}" if self._alone else ""
             zoom = zoom_words(self)
-            name, says = f"{one.name}{of}", says_of(one, self.console.appearance.dots, cursor)
+            name, says = one.name, says_of(one, self.console.appearance.dots, cursor)
             width = self.size.width or _UNKNOWN
             first, *self._legend = wrapped(says, width - len(name) - _FRAME, width)
             words = [(" · ", "muted"), *((piece.text, piece.role) for piece in first)] if first else []

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import Reports
     from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.history.diagnosis import DiagnosisFacts
     from tui_crawler.domain.records.operator_view import JobView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.records.worker import WorkerView
@@ -66,7 +67,7 @@ class LockWatch:
 def lock_words(lock: Lock, zone: tzinfo, *, crawling: bool) -> str:
     """Whose lock it is, and what it means: what follows "database locked"."""
     who = f" (process {lock.holder})" if lock.holder else ""
-    waits = "the crawl waits" if crawling else "what you ask for waits"
+    waits = "the crawl waits" if crawling else "your commands wait"
     return f"by another program{who} since {clock(lock.since, zone)}; {waits}"
 
 
@@ -100,6 +101,18 @@ def coverage_statement(reports: Reports, _now: int) -> Coverage:
     return reports.coverage_statement()
 
 
+class DiagnosisReports(Protocol):
+    """What may need a person."""
+
+    def diagnosis_facts(self) -> DiagnosisFacts: ...
+
+
+@asks(RARE_MS)
+def diagnosis_facts(reports: DiagnosisReports, _now: int) -> DiagnosisFacts:
+    """Read what may need a person."""
+    return reports.diagnosis_facts()
+
+
 class WorkerReports(Protocol):
     """Jobs, and the workers that have not ended."""
 
@@ -120,8 +133,9 @@ def workers(reports: WorkerReports, _now: int) -> tuple[WorkerView, ...]:
 
 
 TOTALS, COVERAGE, JOBS, WORKERS = totals(), coverage_statement(), jobs(), workers()
+DIAGNOSIS = diagnosis_facts()
 _CREW = replace(WORKERS, every_ms=RARE_MS, by_time=False)
-_HEADER_ASKS = TOTALS, COVERAGE, JOBS, WORKERS
+_HEADER_ASKS = TOTALS, COVERAGE, DIAGNOSIS, JOBS, WORKERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +229,7 @@ class SnapshotReader:
         """Reads what the header needs, what the screen asks for, and of asks that are equal the first."""
         rests = shot.run is not None and not shot.run.live and not self._first  # not before the first paint
         header = (TOTALS, *((COVERAGE,) if rests else ()), *(one for one in wants.asks if one == ORIGINS))
-        tabs = () if self._first else (JOBS, _CREW)  # at the end: a screen may ask more often
+        tabs = () if self._first else (JOBS, _CREW, DIAGNOSIS)  # at the end: a screen may ask more often
         wanted = dict.fromkeys((*header, ORIGINS.every(COUNTER_MS), *wants.asks, *tabs))
         due = [ask for ask in wanted if self._due(ask, ask.every_ms, now, by_time=ask.by_time)]
         wall, fresh, unreadable = self._clock.wall_ms(), dict[Ask[Any], Any](), shot.unreadable

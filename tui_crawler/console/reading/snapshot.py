@@ -7,11 +7,11 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
-from tui_crawler.console.reading.refresh import COVERAGE, EVENTS, JOBS, ORIGINS, TOTALS, WORKERS
+from tui_crawler.console.reading.refresh import COVERAGE, DIAGNOSIS, EVENTS, JOBS, ORIGINS, TOTALS, WORKERS
 from tui_crawler.domain.history.eta import Eta, estimate_run
 from tui_crawler.domain.history.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
-from tui_crawler.text.standing import Standing, counted_as
+from tui_crawler.text.standing import counted_as
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Lock, Snapshot
     from tui_crawler.console.replay.player import ReplayPlayer
     from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.history.diagnosis import Diagnosis, DiagnosisFacts
     from tui_crawler.domain.records.operator_view import JobView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.records.worker import WorkerView
@@ -103,7 +104,6 @@ class Rates:
 SLOW_MS = 1_000
 _LAPSE_MS = 5_000
 LINE_WIDTH = 32
-_GIVEN_UP_KEPT = 1_000
 EVENTS_KEPT = 500
 
 
@@ -165,12 +165,11 @@ class LiveState:
         self.news: set[str] = set()
         """The origins that have changed since `take_news`."""
         self._events: tuple[AttemptView, ...] | None = None
-        self.gave_up: deque[tuple[int, str]] = deque(maxlen=_GIVEN_UP_KEPT)
-        """When (monotonic ms) an origin was seen to give up, and which; the newest last."""
         self._read_at = clock.mono_ms()
         self._slow_at = -SLOW_MS
-        self.warned = ""
-        """The origin that a warning (`OriginView.warning`) came for last."""
+        self.diagnoses: tuple[Diagnosis, ...] = ()
+        """What needs a person, the gravest first."""
+        self._facts: DiagnosisFacts | None = None
         self.tally: Counter[str] = Counter()
         """How many origins there are of each of `TALLIES`."""
         self.unfinished = 0
@@ -191,6 +190,10 @@ class LiveState:
         if not self.known or shot.run != self.run or coverage != self.coverage:
             self._slow_at = -SLOW_MS
         self.known = True
+        if (facts := DIAGNOSIS.found_in(shot)) is not None and (facts is not self._facts or shot.run != self.run):
+            from tui_crawler.domain.history.diagnosis import diagnoses  # noqa: PLC0415  not before the first paint
+
+            self._facts, self.diagnoses = facts, diagnoses(shot.run, facts)
         self.run, self.totals, self.lock, self.coverage = shot.run, TOTALS.found_in(shot), shot.lock, coverage
         if (events := EVENTS.found_in(shot)) is not None:
             self._events = (*events, *(self._events or ()))[:EVENTS_KEPT]
@@ -209,15 +212,11 @@ class LiveState:
 
     def _count(self, view: OriginView) -> None:
         before, word = self.origins.get(view.origin), counted_as(view)
-        if view.warning and not (before is not None and before.warning):
-            self.warned = view.origin
         self.unfinished += not view.ended
         if before is not None:
             self.unfinished -= not before.ended
             self.tally[counted_as(before)] -= 1
             self._flying[before.worker] -= bool(before.in_flight_url)
-            if word is Standing.gave_up is not counted_as(before):
-                self.gave_up.append((self._clock.mono_ms(), view.origin))
         self.tally[word] += 1
         self._flying[view.worker] += bool(view.in_flight_url)
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _TRACK, _SHORT_TRACK = 40, 12
 _OF_NOW = {
-    Where.stats: "stashes, job settings: of now",
-    Where.robots: "text of robots.txt: of now",
-    Where.diff: "compared: what is stored now",
-    Where.page_diff: "compared: what is stored now",
+    Where.jobs: "stashes, job settings: current",
+    Where.robots: "text of robots.txt: current",
+    Where.diff: "compared: current data",
+    Where.page_diff: "compared: current data",
     Where.url: "body: the last one stored",
-    Where.sql: "SQL: what is stored now",
+    Where.sql: "SQL: current database",
 }
 """What of a screen no log keeps, in words."""
 
@@ -39,12 +39,12 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> L
     number = f"attempt {count(here):>{len(count(every))}} of {count(every)}"
     mark = Styled("▶ playing", "active", short="▶") if state.playing else Styled("‖ held", "paused", short="‖")
     if state.under_way:
-        mark = Styled("… on the way", "accent", short="…")
+        mark = Styled("… loading", "accent", short="…")
     track = _TRACK if width > 110 else _SHORT_TRACK
     whole = max(1, last.at - first.at)
     place = round((track - 1) * min(1, max(0, (moment.at - first.at) / whole)))
     left = [
-        Chip((Styled("REPLAY then, not now", "warning bold", short="REPLAY"),), 0),
+        Chip((Styled("REPLAY of the past", "warning bold", short="REPLAY"),), 0),
         Chip((at,), 1),
         Chip((Styled(number, "", short=f"{count(here)}/{count(every)}"),), 4),
         *([chip(_OF_NOW[where], "warning", 5)] if where in _OF_NOW else []),

@@ -131,7 +131,7 @@ class ReplayControls(Handles):
     @property
     def standing(self) -> EngineStanding | None:
         """What a header says of who crawls; None: this is no replay."""
-        return None if self.player is None else EngineStanding(StateGlyph("●", "as of then", "warning"))
+        return None if self.player is None else EngineStanding(StateGlyph("●", "replay", "warning"))
 
     @property
     def why_not_opened(self) -> str:
@@ -139,7 +139,7 @@ class ReplayControls(Handles):
         if self.player is not None:
             return "this is a replay"
         unseen = self._opens is None or self._live_state.run is None
-        return "there is no run to be seen again" if unseen else ""
+        return "there is no run to replay" if unseen else ""
 
     @handles("replay.open")
     def open(self) -> None:
@@ -154,7 +154,7 @@ class ReplayControls(Handles):
                 except Exception as error:  # held back: Textual takes the terminal back only where nothing is raised
                     trouble = error
         except SuspendNotSupported:
-            self._app.tell("no", "there is no terminal that a replay could have", "warning")
+            self._app.tell("no", "there is no terminal for a replay", "warning")
         if trouble is not None:
             raise trouble
 
@@ -198,7 +198,7 @@ class ReplayControls(Handles):
             return False
         at = time_meant(text, self.player.state.span.last.at, self._zone)
         if at is None:
-            self._app.tell("no", f"goto {text}: no time; 10:21, 10:21:30, 2026-01-31 10:21 and -5m are", "warning")
+            self._app.tell("no", f"goto {text}: not a time (10:21, 10:21:30, 2026-01-31 10:21, -5m)", "warning")
         else:
             self.player.go(ReplayGoal(at=at))
             self._app.read_soon(instead=True)

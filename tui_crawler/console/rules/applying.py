@@ -46,11 +46,11 @@ class TypeCountScreen(Dialog):
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""
         question = self._question
-        with dialog_box(safe(question.title, 120), "enter does it · esc leaves"):
+        with dialog_box(safe(question.title, 120), "enter: do it · esc: leave"):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")
-            yield Static(Content(f"Type {count(self._number)} to go on:"), id="count-label")
+            yield Static(Content(f"Type {count(self._number)} to continue:"), id="count-label")
             yield PlainInput(id="count", compact=True, select_on_focus=False)
 
     def on_mount(self) -> None:
@@ -133,7 +133,7 @@ class Applying:
             if merged.conflicts
             else f"Ruleset {newer.ruleset_id} changed other lines than the draft: both changes are kept.",
             (("Merge", merges),),
-            "Nothing is applied by that: the impact is counted anew, then {rules.apply} applies it.",
+            "Not applied yet: the impact is counted again, then {rules.apply} applies it.",
         )
 
         def answered(chosen: object) -> None:

@@ -67,7 +67,7 @@ class RuleEditorScreen(RuleReadingScreen):
     OPENS = frozenset({"rules.exclude"})
 
     JUDGES = "the draft says"
-    EXCLUDES = "Exclude, at once and beside the draft"
+    EXCLUDES = "Exclude, at once and independent of the draft"
 
     def __init__(self, rule_queries: RuleQueries, job: str, start: Start) -> None:
         """`job` empty: that of the newest run."""
@@ -142,7 +142,7 @@ class RuleEditorScreen(RuleReadingScreen):
     @property
     def waits_for(self) -> str:
         if self._applying.under_way:
-            return "the draft is on its way"
+            return "the draft is being applied"
         unread = self.session.in_force is None
         return "the rules are still being read" if unread else "the impact is still being counted"
 
@@ -282,8 +282,8 @@ class RuleEditorScreen(RuleReadingScreen):
         if self.query_one(EntryLine).tells:
             return
         if self._applying.under_way:
-            words = "  what is done next waits for it"
-            self.show_info("Entry", [Styled("◷ the draft is on its way", "waiting"), Styled(words, "muted")])
+            words = "  further actions wait for it"
+            self.show_info("Entry", [Styled("◷ the draft is being applied", "waiting"), Styled(words, "muted")])
         elif session.in_force is not None and draft is None:
             self.show_info("Entry", NO_RULES)
         elif newer is not None and session.dirty:
@@ -337,7 +337,7 @@ class RuleEditorScreen(RuleReadingScreen):
         if not program:
             tell("no", "set VISUAL or EDITOR to the editor of your choice", "warning")
         elif draft is not None and not self._applying.under_way:
-            edited = EditedText(problem="there is no terminal that an editor could have")
+            edited = EditedText(problem="there is no terminal for an editor")
             with suppress(SuspendNotSupported), self.app.suspend():
                 edited = edited_text(draft.text, program)
             if edited.problem:
@@ -376,7 +376,7 @@ class RuleEditorScreen(RuleReadingScreen):
 
         changes = counted_changes(session.reading.changes) if session.reading is not None else ""
         discard = Intent((), "discard the draft")
-        text = f"Entries of it: {changes}. That would be lost." if changes else "What was written would be lost."
+        text = f"Entries of it: {changes}. That would be lost." if changes else "Your changes would be lost."
         note = "{rules.apply} applies it instead."
         question = Confirmation("Discard the draft?", text, (("Discard", discard),), note)
         self.app.push_screen(ConfirmScreen(question), answered)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.records.view import OriginView
 
 HINT = "host: a.example, reason: they asked · domain: example.net · cidr: 203.0.113.0/24 · pattern: /members/"
-_AT_ONCE = "It holds at once, for every job and with every version of the rules, and overrides everything."
+_AT_ONCE = "It applies at once, to every job and version of the rules, and overrides everything."
 
 
 def exclude(
@@ -49,7 +49,7 @@ def exclude_origins(origins: Sequence[OriginView], known: Iterable[OriginView]) 
     words why none is put there."""
     hosts = dict.fromkeys(host for view in origins if (host := _open_host(view)))
     if not hosts:
-        return "the exclusion list holds for it already"
+        return "already on the exclusion list"
     asked = exclude([Exclusion("host", host) for host in hosts], ())
     if isinstance(asked, str):
         return asked
@@ -67,12 +67,12 @@ def _open_host(view: OriginView) -> str:
 
 def readmit(one: Exclusion) -> Confirmation:
     """Asks before an entry is taken off the list."""
-    says = f"take {_names((one,))} off the exclusion list"
+    says = f"remove {_names((one,))} from the exclusion list"
     intent = Intent((Exclude(one.kind, one.value, remove=True),), says, (Exclude(one.kind, one.value, one.reason),))
     why = f"{one.reason}. " if one.reason else ""
-    asked = f"Asked by {one.who}. " if one.who else ""
-    text = f"{why}{asked}Its origins go on at once, and pages that it refused get their tries back."
-    return Confirmation(f"{says[0].upper()}{says[1:]}?", text, (("Take it off", intent),), "undo: {journal.undo}")
+    asked = f"Added by {one.who}. " if one.who else ""
+    text = f"{why}{asked}Its origins resume at once, and pages that it refused are requeued."
+    return Confirmation(f"{says[0].upper()}{says[1:]}?", text, (("Remove it", intent),), "undo: {journal.undo}")
 
 
 def exclusion_lines(text: str, typed: Sequence[Exclusion], wrong: str, impact: ImpactNews | None = None) -> list[Line]:
@@ -88,7 +88,7 @@ def exclusion_lines(text: str, typed: Sequence[Exclusion], wrong: str, impact: I
             (Styled("✎ exclusion  ", "paused"), f"{one.kind} {one.value}", Styled(f"  {one.reason}", "muted"))
             for one in typed
         ),
-        (counted, Styled("  enter asks, then it holds at once", "muted"))
+        (counted, Styled("  enter: confirm, then it applies at once", "muted"))
         if impact is not None and impact.over
         else Styled(f"◷ {_impact_words(impact)}", "waiting"),
     ]
@@ -100,7 +100,7 @@ def _impact_words(impact: ImpactNews | None) -> str:
         judged = f" {count(impact.known)} URLs judged" if impact is not None else ""
         return f"counting what it would block…{judged}"
     if impact.preview is None:
-        return f"would block nobody knows how many URLs: {impact.error}"
+        return f"impact unknown: {impact.error}"
     preview = impact.preview
     seeds = f", {plural(len(preview.seeds_hit), 'seed')} among them" if preview.seeds_hit else ""
     return f"would newly block {count(preview.newly_blocked)} of {plural(preview.known, 'known URL')}{seeds}"

@@ -40,8 +40,8 @@ def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[L
     """What is known so far of the impact of a draft (`dirty`: of one that changes something)."""
     if not dirty:
         words = (
-            "Nothing is drafted. {rule.edit} goes into the text, {nav.back} out of it; what it would block and allow "
-            "is counted here. Nothing is saved until {rules.apply} applies it."
+            "No draft. {rule.edit} edits the text, {nav.back} leaves it; what it would block and allow "
+            "is counted here. {rules.apply} applies it."
         )
         return [Paragraph(keys.said(words), "muted", most=8)]
     if news is None:
@@ -134,7 +134,7 @@ def apply_question(intent: Intent, news: ImpactNews, zone: tzinfo) -> Confirmati
     if seeds:
         named = ", ".join(seeds[:_SEEDS]) + (" …" if len(seeds) > _SEEDS else "")
         text += f" Among them {'is' if len(seeds) == 1 else 'are'} {plural(len(seeds), 'seed')}: {named}"
-    note = f"Counted at {clock(news.timing.at, zone)}; asked again if that grows by a tenth, or by a seed, meanwhile."
+    note = f"Counted at {clock(news.timing.at, zone)}; you are asked again if that grows by a tenth or by a seed."
     note += " Pages that were crawled stay. undo: {journal.undo}"
     return Confirmation("Apply the draft?", text, (("Apply", intent),), note)
 
@@ -166,7 +166,7 @@ def judged_lines(text: str, policies: PolicySet) -> list[Line]:
         return [(Styled(f"⊘ {verdict}  ", "blocked"), url.href), HangingText("  ", 2, decided_by, "muted")]
     given = (("ua", settings.ua, settings.ua_rule), ("custom_js", settings.custom_js, settings.custom_js_rule))
     said = "; ".join(f"{name} {value} by rule {rule.match}" for name, value, rule in given if rule is not None)
-    none = "no rule refuses it (scope, traps and robots.txt are not asked)"
+    none = "no rule refuses it (scope, traps and robots.txt are not checked)"
     return [(Styled("✓ allowed  ", "ok"), url.href), HangingText("  ", 2, said or none, "muted")]
 
 

@@ -124,25 +124,25 @@ def rule_hits_line(fired: RuleHits | None, counted: RefusalCounts | None, zone: 
         return Styled("counting how often it refused a URL…", "muted")
     if fired is None:
         if query:
-            words = "it stands at one place with others, and the log does not tell which of them refused"
+            words = "several entries have this place; the log does not show which of them refused"
             return Styled(words, "muted")
         return Styled("how often it decided is not in the log: only what is refused is logged", "muted")
     whole = counted.looked_at >= counted.known
     of = "" if whole else f" among the newest {count(counted.looked_at)} of {plural(counted.known, 'attempt')}"
     more = without_entry(counted) if query else 0
-    beside = f" · {plural(more, 'URL')} beside it: no query policy is for them" if more else ""
-    beside += f" · told by samples from {plural(fired.beside, 'other')} of its place" if fired.beside else ""
+    beside = f" · {plural(more, 'URL')} without an entry" if more else ""
+    beside += f" · estimated from samples with {plural(fired.beside, 'other')} of its place" if fired.beside else ""
     links = f"{plural(fired.links_in_all, 'link')} refused by entries of its kind, not counted one by one"
     if not fired.count and fired.links:
         return (Styled("refused links", "strong"), Styled(f" ({links}), for example ", "muted"), fired.sample_url)
     if not fired.count and fired.links_in_all:
         return Styled(f"refused nothing that was tried{of}; {links}", "muted")
     if not fired.count:
-        return (Styled("∅ never fired", "warning"), Styled(f"{of}{beside}", "muted"))
+        return (Styled("∅ no hits", "warning"), Styled(f"{of}{beside}", "muted"))
     first, last = fired.first_ruleset, fired.last_ruleset
     by = f"ruleset {last}" if first == last else f"rulesets {first}–{last}"
     return (
-        Styled(f"fired {plural(fired.count, 'time')}", "strong"),
+        Styled(plural(fired.count, "hit"), "strong"),
         Styled(f"{of}, last {date_time(fired.last_at, zone)} by {by}{beside}: ", "muted"),
         fired.sample_url,
     )
@@ -153,8 +153,8 @@ def entry_lines(entry: Entry, hits: Cell, since: str = "") -> list[Cell]:
     words, why = entry.line.text, ""
     if isinstance(one := entry.value, Exclusion):
         words = f"{one.kind} {one.value}"
-        why = " · ".join(part for part in (one.reason, f"asked by {one.who}" if one.who else "") if part)
-    held = Styled("Added by an operator beside the rulesets: it holds with every version.  ", "paused")
+        why = " · ".join(part for part in (one.reason, f"by {one.who}" if one.who else "") if part)
+    held = Styled("Added by an operator, independent of the rulesets: it applies with every version.  ", "paused")
     facts = " · ".join(part for part in (entry.line.source, since) if part)
     written = held if entry.added else Styled(f"{facts}  " if facts else "", "faint")
     return [
@@ -191,7 +191,7 @@ _DIFF_ROLES = {"+": "ok", "-": "error", "@": "accent"}
 
 def _diff_lines(before: Ruleset | None, after: Ruleset) -> list[Line]:
     lines = rules_difference(before.policies if before is not None else EMPTY, after.policies)
-    same = f"The same as ruleset {before.ruleset_id}." if before is not None else "It says nothing."
+    same = f"The same as ruleset {before.ruleset_id}." if before is not None else "It is empty."
     return [Styled(line, _DIFF_ROLES.get(line[0], "muted")) for line in lines] or [Styled(same, "muted")]
 
 
@@ -204,9 +204,7 @@ def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
     ]
 
 
-NO_RULES: Sequence[Line] = (
-    Paragraph("There is no ruleset yet: the first run writes one from the configuration.", "muted"),
-)
+NO_RULES: Sequence[Line] = (Paragraph("No ruleset yet: the first run writes one from the configuration.", "muted"),)
 """What is shown while there is no version."""
 
 

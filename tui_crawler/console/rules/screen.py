@@ -201,7 +201,7 @@ class RulesScreen(RuleReadingScreen):
             counts, at = counted.counts, clock(counted.at, self.console.clock.zone)
             of = "" if counts.looked_at >= counts.known else f" of {count(counts.known)}"
             again = self.key_names("rules.count")
-            words = f"fired in {count(counts.looked_at)}{of} attempts, {at} · {again} counts again"
+            words = f"hits in {count(counts.looked_at)}{of} attempts, {at} · {again} counts again"
         title(self._lines, heading, words)
         title(self._versions, "Rulesets", f"{self.key_names('mark.toggle')} marks one to compare with")
         title(self._difference, self._difference_heading)
@@ -288,7 +288,7 @@ class RulesScreen(RuleReadingScreen):
             return
         lines = [*rules_lines(now.policies), ""]
         if row >= len(lines) - 1:
-            words = "it stands on the operators' exclusion list: {rule.delete} takes it off"
+            words = "it is on the operators' exclusion list: {rule.delete} removes it"
             self.console.tell("no", self.key_names.said(words), "muted")
         elif not by:
             self._edit(Start(now, row=row))

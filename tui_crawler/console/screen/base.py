@@ -17,7 +17,7 @@ from textual.widget import Widget
 from tui_crawler.console.action import Frame, Situation, Where, why_not
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import footer_at, only_at
-from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
+from tui_crawler.console.panes.bars import DiagnosisBar, FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.footer import label_of
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.reading import AnyReading
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.replay.bar import ReplayBar
+    from tui_crawler.console.table.export import ListExport
     from tui_crawler.domain.records.page_view import PageView
 
 
@@ -73,6 +74,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     HERE: ClassVar[frozenset[str]] = frozenset()
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
+    BLANK = True  # nothing but a background, under all panes
     BADGE: ClassVar[str] = ""
     """The selector of the pane whose border says that the picture is frozen; empty: the first that has the focus."""
     MARKS: ClassVar[str] = ""
@@ -140,6 +142,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def compose(self) -> ComposeResult:
         yield HeaderBar()
         yield TabBar(id="views")
+        yield DiagnosisBar()
         if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
@@ -412,7 +415,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if all(word.isascii() and word.isdigit() and len(word) < _DIGITS for word in words) and len(words) <= 2:
             self.console.go_to(Where.diff, tuple(map(int, words[:2])))
         else:
-            self.console.tell("no", "diff: the numbers of one or two runs are wanted", "warning")
+            self.console.tell("no", "diff: type the numbers of one or two runs", "warning")
 
     @handles("filter.open")
     def open_filter(self, text: str) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.segment import Segment
@@ -15,16 +15,17 @@ from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.containers import Vertical
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
+from textual.strip import Strip
 
 from tui_crawler.console.screen.lifetime import is_stale
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.theme import Colours
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from textual.filter import LineFilter
 
     from tui_crawler.console.terminal_app import TerminalApp
 
@@ -48,21 +49,12 @@ def dialog_box(title: str, hint: str = "", kind: str = "") -> Vertical:
     return box
 
 
-class _ScreenPaint(BackgroundScreen):
-    """The screen behind a dialog. Each of its few styles is dimmed once, not with each of its many pieces."""
-
-    @classmethod
-    def process_segments(cls, segments: Iterable[Segment], color: Color) -> Iterable[Segment]:
-        return (
-            segment if segment.control else Segment(segment.text, _dimmed_style(segment.style or Style(), color))
-            for segment in segments
-        )
-
-
 @lru_cache(1_024)
-def _dimmed_style(style: Style, color: Color) -> Style:
-    (dimmed,) = BackgroundScreen.process_segments([Segment("", style)], color)
-    return dimmed.style or Style()
+def _dimmed(style: Style, color: Color, shown_by: tuple[LineFilter, ...]) -> Style:
+    pieces = [*BackgroundScreen.process_segments([Segment(" ", style)], color)]
+    for one in shown_by:
+        pieces = one.apply(pieces, color)
+    return pieces[0].style or Style()
 
 
 class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
@@ -81,10 +73,17 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
         if not is_stale(event, self):
             await super().on_event(event)
 
-    def render(self) -> RenderableType:
-        """Return what is behind it, dimmed."""
-        behind = super().render()
-        return _ScreenPaint(behind.screen, behind.color) if isinstance(behind, BackgroundScreen) else behind
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines of the screen behind it, dimmed: each of their few styles once, not each of many pieces."""
+        app, color = cast("TerminalApp[object]", self.app), self.styles.background
+        if self not in app.screen_stack[1:]:
+            return super().render_lines(crop)
+        behind = app.screen_stack[app.screen_stack.index(self) - 1]._compositor.render_strips(self.size)
+        dimmed = (
+            Strip([Segment(one.text, _dimmed(one.style or Style(), color, app.shown_by)) for one in line])
+            for line in behind
+        )
+        return [line.crop(crop.x, crop.right) for line in islice(dimmed, crop.y, crop.bottom)]
 
     def on_compose(self) -> None:
         """Choose the layout before there are widgets, which are then styled once."""

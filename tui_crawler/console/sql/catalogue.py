@@ -13,6 +13,7 @@ from tui_crawler.text.format import plural
 
 _PLAIN_NAME = re.compile("[a-z_][a-z_0-9]*")
 _LIMIT = 100
+_PROPOSAL = re.compile(rf"SELECT [^;]+ FROM \S+ LIMIT {_LIMIT}")  # noqa: S608  a pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ VIEW_COLUMNS: Relation[str] = Relation(
 def quoted(name: str) -> str:
     """Return the name of a view or column as SQL has it."""
     return name if _PLAIN_NAME.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+
+
+def is_proposal(text: str) -> bool:
+    """Return whether a query is one that was proposed, perhaps in an earlier screen, and not changed since."""
+    return _PROPOSAL.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

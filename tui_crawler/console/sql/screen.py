@@ -19,7 +19,7 @@ from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.port import ReachesConsole
-from tui_crawler.console.sql.catalogue import VIEW_COLUMNS, VIEWS, CatalogueView, Proposal, quoted
+from tui_crawler.console.sql.catalogue import VIEW_COLUMNS, VIEWS, CatalogueView, Proposal, is_proposal, quoted
 from tui_crawler.console.sql.chart import ResultChart, axes_of, chart_of, drawn
 from tui_crawler.console.sql.rows import AnswerRow, Schema, answer_lines, answer_of, answer_rows, answer_words, complete
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -242,7 +242,7 @@ class SqlScreen(ConsoleScreen):
         else:
             words = "no query yet"
         player, zone = self.console.live_state.player, self.console.clock.zone
-        now = "" if player is None else f" · the database as it is now, not as of {clock(player.at, zone)}"
+        now = "" if player is None else f" · the current database, not as of {clock(player.at, zone)}"
         title(self._editor, f"SQL · read-only{now}")
         title(self._table, f"Result · {words}")
         title(self._chart, f"Chart · {self._chart.chart.heading}")
@@ -324,7 +324,7 @@ class SqlScreen(ConsoleScreen):
         number = self._asked = self._asked + 1
         self._waits, self._cancelled, self._back, self._sent = True, False, 0, text
         self._since = self.console.clock.mono_ms()
-        self.set_class(self.has_class("-catalogue") and not self.has_class("-narrow"), "-catalogue")
+        self._show_result()
         query_session = self._query_session
         query_session.remember(text)
 
@@ -362,12 +362,16 @@ class SqlScreen(ConsoleScreen):
     def _take_name(self, view: str, column: str) -> None:
         """Propose a query, or insert the name into the one that the operator has typed."""
         editor = self._editor
-        if editor.text.strip() in {"", _FIRST, self._proposal.text}:
+        if editor.text.strip() in {"", _FIRST} or is_proposal(editor.text):
             self._proposal = self._proposal.of(view, column)
             editor.put(self._proposal.text)
         else:
             editor.insert_name(quoted(column or view))
         editor.focus()
+
+    def _show_result(self) -> None:
+        """Hide the catalogue where there is no room for both."""
+        self.set_class(self.has_class("-catalogue") and not self.has_class("-narrow"), "-catalogue")
 
     @handles("sql.catalogue")
     def show_catalogue(self) -> None:
@@ -400,6 +404,7 @@ class SqlScreen(ConsoleScreen):
         begins, self._chart.display = not self._chart.display, bool(x) and not chart.problem
         self.set_class(self._chart.display, "-chart")
         if self._chart.display:
+            self._show_result()
             self._chart.draw(chart)
         if begins or not self._chart.display:
             (self._chart if self._chart.display else self._table).focus()

@@ -183,7 +183,7 @@ class SiftedTable(TableView):
         if self.needle and self._given:
             appearance = getattr(self.app, "appearance", None)  # which the welcome screen has not
             clears = (appearance.key_names if appearance is not None else KeyNames())("filter.clear")
-            return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {clears} shows all"
+            return LOOKING if self.looks_elsewhere else f"no matches ({clears} clears the filter)"
         return super().nothing_here()
 
     def go_to_match(self, *, forward: bool) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.table.cells import Row
 from tui_crawler.text.cells import cell_text
@@ -24,6 +24,8 @@ from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sheet import CellKind, kind_of, sheet_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tui_crawler.text.columns import AnyColumn
 
 FORMATS: tuple[tuple[str, str], ...] = (
@@ -39,6 +41,13 @@ _TOLD = range(100_000_000_000, 253_402_300_800_000)
 """Epoch ms that are taken for times: from 1973 up to the year 9999."""
 _SIGNS = frozenset(mark.glyph for mark in (*STATES.values(), *EXIT_GROUPS.values())) | {"·"}
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|#~!&$]")
+
+
+class ListExport(Protocol):
+    """What writes a list of which a table holds a part only."""
+
+    def begin(self, format_id: str, path: Path) -> None:
+        """Begin to write, in the background."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,10 +79,10 @@ def connection_words(request: RequestRecord) -> str:
     """Where a request was connected to, and what the steps that were taken took."""
     to = f" to {request.remote_address}" if request.remote_address else ""
     if request.connection_reused is not False:
-        return f"kept connection{to}" if request.connection_reused else f"connection{to}, its steps were not noted"
+        return f"kept connection{to}" if request.connection_reused else f"connection{to}, its steps were not recorded"
     steps = (("DNS", request.dns_ms), ("TCP", request.connect_ms), ("TLS", request.tls_ms))
     taken = ", ".join(f"{name} {phase(ms)}" for name, ms in steps if ms is not None)
-    made = f"new connection{to}" if request.remote_address else "no connection came about"
+    made = f"new connection{to}" if request.remote_address else "no connection was made"
     return f"{made}: {taken}" if taken else made
 
 
@@ -91,7 +91,7 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
     status = () if page.last_http_status is None else (" ", status_cell(page.last_http_status))
     lines: list[Line] = [
         Paragraph(page.url, "strong", most=3),
-        *([fact("host", letters, Styled("  as it is written", "muted"))] if (letters := idn_of(page.url)) else []),
+        *([fact("host", letters, Styled("  as written", "muted"))] if (letters := idn_of(page.url)) else []),
         Paragraph(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
         "",
         fact("last", exit_cell(page.last_exit_code), *status),
@@ -201,7 +201,7 @@ class LinkLine:
 
 LINKS: Relation[LinkLine] = Relation(
     key=lambda line: line.number,
-    nothing="it holds no links",
+    nothing="no links",
     source=lambda line: line.end.link,
     columns=(
         Column("kind", "KIND", shown.plain("muted"), 6, 3, min_width=4, value=lambda line: line.end.link.shown_kind),
@@ -340,7 +340,7 @@ REQUESTS: Relation[RequestRecord] = Relation(
 
 def unknown_lines(url: str) -> list[Line]:
     """What is shown of a URL that is not known."""
-    return [Paragraph(url, "strong"), Styled("∅ is not known to this crawl", "muted")]
+    return [Paragraph(url, "strong"), Styled("∅ is unknown to this crawl", "muted")]
 
 
 def sent_lines(request: RequestRecord | None) -> list[Line]:
@@ -359,7 +359,7 @@ def received_lines(request: RequestRecord | None) -> list[Line]:
     if request is None:
         return []
     if request.http_status is None:
-        return [Styled("no answer", "muted"), *([Paragraph(request.error, "error")] if request.error else [])]
+        return [Styled("no response", "muted"), *([Paragraph(request.error, "error")] if request.error else [])]
     return [
         (status_cell(request.http_status), Styled(f"  {request.error}" if request.error else "", "error")),
         *(_header_line(name, value) for name, value in request.response_headers),

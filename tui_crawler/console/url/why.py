@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.url.explanation import ExplanationQuery
     from tui_crawler.domain.rules.policy import PolicySet
 
-NOBODY = "Nobody can be asked here."
+NOBODY = "Explanations are not available here."
 
 
 class WhyScreen(RowsScreen):
@@ -103,7 +103,7 @@ class AskUrlScreen(Dialog):
         self._url = url
 
     def compose(self) -> ComposeResult:
-        with dialog_box("Why is a URL (not) crawled?", "enter asks · esc leaves", "wide"):
+        with dialog_box("Why is a URL (not) crawled?", "enter: explain · esc: leave", "wide"):
             hint = "https://… any URL, also one never seen"
             yield PlainInput(self._url, id="why-url", compact=True, placeholder=hint)
 

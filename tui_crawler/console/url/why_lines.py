@@ -54,7 +54,7 @@ def verdict_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line
     if explanation.advice:
         lines.append(HangingText(Styled("→", "accent"), 2, explanation.advice, "accent", most=4))
     if explanation.cut:
-        lines.append(Paragraph(f"not read whole, cut: {cut_words(explanation.cut)}", "warning", most=4))
+        lines.append(Paragraph(f"not read completely, cut: {cut_words(explanation.cut)}", "warning", most=4))
     return lines
 
 
@@ -129,7 +129,7 @@ def standing_lines(explanation: Explanation, zone: tzinfo, keys: KeyNames) -> li
 def path_lines(path: Sequence[Hop]) -> list[Line]:
     """The way from a seed, step by step; of a long one its end."""
     if not path:
-        return [Styled("nothing that was crawled names it", "muted")]
+        return [Styled("no crawled page links to it", "muted")]
     lines: list[Line] = [(Styled("◆ ", "accent"), path[0].from_url, Styled("  seed", "muted"))]
     shown = path[-_PATH:]
     if len(shown) < len(path):

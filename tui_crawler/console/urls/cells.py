@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from tui_crawler.text.cells import Styled
 
@@ -27,7 +27,7 @@ def whole_url(written: str, origins: Iterable[str]) -> str:
 
 
 def host_cell(origin: str, role: str) -> Styled:
-    """Return an origin without the scheme https, without any where there is no room."""
+    """Return an origin as `host_of` has it, without any scheme where there is no room."""
     return Styled(host_of(origin), role, short=bare_host(origin))
 
 
@@ -47,6 +47,17 @@ def twin_of(origin: str) -> str:
     return f"{other}://{bare_host(origin)}"
 
 
+_of_two_schemes: set[str] = set()
+
+
+def note_origins(changed: Iterable[str], known: Container[str]) -> None:
+    """Note which of the changed origins are known with another scheme, too: for `host_of`."""
+    for origin in changed:
+        twin = twin_of(origin)
+        for one in (origin, twin):
+            (_of_two_schemes.add if twin in known else _of_two_schemes.discard)(one)
+
+
 def host_of(origin: str) -> str:
-    """An origin without the scheme https; any other scheme stays, so that it is seen."""
-    return origin.removeprefix("https://")
+    """Return an origin without its scheme; with it where the console knows the host with another one, too."""
+    return origin if origin in _of_two_schemes else bare_host(origin)

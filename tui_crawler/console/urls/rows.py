@@ -187,6 +187,6 @@ def nothing_words(keyset: PageListWindow, keys: KeyNames) -> str:
     terms = [term for term in keyset.narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
     meant = dict.fromkeys(term.text.lower() for term in terms)
     states = " ".join(f"state:{word}" for word in meant if word in {state.value for state in PageListState})
-    hint = f"Nothing has this in its URL or title · {states} narrows by state." if states else ""
+    hint = f"No URL or title contains this · {states} narrows by state." if states else ""
     change, clear = keys("filter.open"), keys("filter.clear")
     return f"{hint or 'No URL passes the filter.'}\n\n{change}  change it      {clear}  show all"

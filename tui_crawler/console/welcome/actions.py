@@ -9,5 +9,5 @@ _HERE = frozenset({Where.welcome})
 WELCOME: tuple[Action, ...] = (
     Action(Topic.crawl, "welcome.add", "a", "Add seeds", "Begin with seeds: one URL per line, as many as you paste; "
            "User-Agent, delay, depth, pages per origin and queries", _HERE, cli="crawl URL…"),
-    Action(Topic.console, "welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", _HERE),
+    Action(Topic.console, "welcome.leave", "q,ctrl+q", "Quit", "Leave without writing anything", _HERE),
 )  # fmt: skip

@@ -35,22 +35,22 @@ def held_origins(views: Iterable[OriginView], worker: str) -> list[OriginView]:
 
 HELD = replace(
     chosen(("state", "origin", "todo", "done", "fail", "patience", "delay", "next", "exit", "took", "why")),
-    nothing="it holds no origin",
+    nothing="no origins",
 )
 
 
 _MEANS = {
-    WorkerState.paused: "asks nothing more, and keeps its origins",
-    WorkerState.draining: "ends what is in flight, gives its origins to others and leaves",
-    WorkerState.stopping: "leaves at once",
-    WorkerState.silent: "no sign of life within its lease; once it is found dead, the others go on with what it holds",
+    WorkerState.paused: "sends no requests, keeps its origins",
+    WorkerState.draining: "finishes requests in flight, gives its origins to others and exits",
+    WorkerState.stopping: "exits at once",
+    WorkerState.silent: "its heartbeat is late; when its lease expires, others take over its origins",
 }
 
 
 def worker_lines(one: WorkerView, zone: tzinfo, now: int) -> list[Line]:
     """A worker at `now` (epoch ms)."""
     mark, since, lasted = process_mark(one), date_time(one.started_at, zone), duration(now - one.started_at)
-    leads = "carries out what operators ask for" if one.leads else ""
+    leads = "applies operator commands" if one.leads else ""
     only = " · takes no other jobs" if one.matchonly else ""
     disk = f" · {size(one.free_bytes)} of disk free" if one.free_bytes else ""
     said = " · ".join(filter(None, (_MEANS.get(one.state, ""), leads)))
@@ -64,7 +64,7 @@ def worker_lines(one: WorkerView, zone: tzinfo, now: int) -> list[Line]:
 def session_lines(one: SessionView, zone: tzinfo, now: int) -> list[Line]:
     """A process at `now` (epoch ms) that does not crawl, or not any more."""
     mark, lasted = process_mark(one), duration((one.ended_at or now) - one.started_at)
-    what = "carries out what operators ask for while nobody crawls" if not one.ended_at else ""
+    what = "applies operator commands while no worker is running" if not one.ended_at else ""
     if one.ended_at:
         what = f"{date_time(one.ended_at, zone)}: {end_words(one)}"
     run = f"run {one.run_id} · " if one.run_id else ""
@@ -80,5 +80,5 @@ def alone_lines(workers: Sequence[WorkerView]) -> list[Line]:
         return []
     if workers and not workers[0].shared:
         return [Paragraph("It crawls alone, takes no other workers; to share: run CONFIG --workers 2", "muted")]
-    who = "It crawls alone" if workers else "No worker is at work"
+    who = "It crawls alone" if workers else "No worker is running"
     return [Paragraph(f"{who}; another one: {ANOTHER}", "muted")]

@@ -170,7 +170,7 @@ class WorkersScreen(RowsScreen):
 
     def _carry_out(self, intent: Intent | None, what: str) -> None:
         if intent is None:
-            self.console.tell("no", f"{what}: it is so already", "muted")
+            self.console.tell("no", f"{what}: already done", "muted")
         else:
             self.console.command_queue.carry_out(intent)
             self._table.clear_marks()

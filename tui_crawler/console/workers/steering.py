@@ -49,14 +49,18 @@ def leave(order: Order, workers: Sequence[WorkerView], at_work: Sequence[WorkerV
         return None
     names = tuple(one.name for one in going)
     flying, held = sum(one.in_flight for one in going), sum(one.origins for one in going)
-    until = "to its end" if order is DRAIN_WORKERS else "for a few seconds"
-    first = f"What is in flight ({plural(flying, 'request')}) goes on {until}." if flying else "Nothing is in flight."
+    until = "until it is finished" if order is DRAIN_WORKERS else "for a few seconds"
+    first = (
+        f"What is in flight ({plural(flying, 'request')}) continues {until}." if flying else "No request is in flight."
+    )
     others = [one for one in at_work if one.name not in names and one.shared and one.state in _STAYS]
     theirs = f"The others take over {plural(held, 'origin')}."
     if not others:
-        theirs = "No other worker goes on: the crawl ends with it. Its pages stay queued, and the next start goes on."
+        theirs = (
+            "No other worker is running: the crawl ends with it. Its pages stay queued; the next start continues it."
+        )
     elif not any(one.state is WorkerState.crawling for one in others):
-        theirs += " But none of them crawls just now."
+        theirs += " But none of them is crawling now."
     return asked(order, names, worker_words(names), f"{first} {theirs}")
 
 

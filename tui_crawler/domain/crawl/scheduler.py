@@ -22,7 +22,7 @@ _APART_MS = 5
 
 @dataclass(slots=True)
 class _Key:
-    """One politeness key: its waiting origins, whether a request is under way, and when the next may start."""
+    """One politeness key: its waiting origins, whether a request is in flight, and when the next may start."""
 
     waiting: list[tuple[int, int, str]] = field(default_factory=list)  # ready_ms, ticket, origin
     ready: list[tuple[int, int, int, str]] = field(default_factory=list)  # served, ready_ms, ticket, origin

@@ -185,7 +185,7 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
     if is_forced(page, schedule):
         return Step("due", "pass", "now: this run crawls every page once more", schedule.forced_by)
     if page.due_at is None:
-        return Step("due", "unknown", "cannot be told")
+        return Step("due", "unknown", "not known")
     is_over = page.due_at <= now
     if is_over and page.ignored and not schedule.over:
         return _CONSIDERED
@@ -223,7 +223,7 @@ def _tried_next(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) 
             considered = page.ignored and not page.queue_position
             if considered and not schedule.over:
                 return _CONSIDERED
-            words = f"{'in the next run' if schedule.over else 'as soon as a start goes on with the run'}: {why}"
+            words = f"{'in the next run' if schedule.over else 'when the run is continued'}: {why}"
             return Step("due", "refuse", words, "ignore list") if considered else Step("due", "pass", words)
         case _:
             return Step("due", "pass", f"now: {why}")

@@ -44,7 +44,7 @@ _DECIDERS: Mapping[str, str] = {
     Refusal.scope: "seeds",
     Refusal.whitelist: "whitelist.patterns",
     Refusal.start_path: "sites",
-    Refusal.redirect_loop: "crawl.cookies: it redirects in a circle, as where a cookie is asked for",
+    Refusal.redirect_loop: "crawl.cookies: redirect loop, as when a cookie is required",
     Refusal.nofollow: "meta robots or X-Robots-Tag of the page",
     ExitCode.blocked_url_by_local_policy.name: "policies.url_query_parameters",
 }
@@ -149,12 +149,6 @@ class Coverage:
     def lost(self) -> list[SeedEnd]:
         """The listed seeds without a document."""
         return [one for one in self.seeds if one.message]
-
-    @property
-    def elsewhere(self) -> list[str]:
-        """Return where listed seeds without a document lead, at other origins: the console offers to add these."""
-        leads = {one.ended_at_url: one.url.split("/")[:3] for one in self.lost}
-        return [url for url, origin in leads.items() if url.split("/")[:3] != origin]
 
     def why_empty(self, origin: str) -> str:
         """Return why the first seed of an empty origin gave no document."""

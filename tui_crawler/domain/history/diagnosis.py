@@ -52,7 +52,7 @@ _OF_URLS = frozenset({DiagnosisKind.queries_refused, DiagnosisKind.trap_suspecte
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """One thing that needs a person. `words` are raw. `count` is how many origins or URLs it is about; `origins` and
-    `urls` are (some of) these. `policy` would allow what is refused."""
+    `urls` are (some of) these. `policy` would allow what is refused, but for the parameter `session`."""
 
     kind: DiagnosisKind
     words: str
@@ -60,6 +60,7 @@ class Diagnosis:
     origins: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     policy: QueryPolicy | None = None
+    session: str = ""
 
     @property
     def name(self) -> str:
@@ -190,12 +191,12 @@ def _of_queries(refused: RefusedQueries) -> Diagnosis | None:
     urls = tuple(url for url in refused.by_default if _names(url) == allow)
     alike, session = _differ_by_session(refused.urls)
     seen, host, number = len(refused.urls), _short(refused.origin), _many(refused.total, "query URL")
-    words = f"{number} of {host} refused, for example ?{min(allow)}="
+    words = f"{number} of {host} refused (?{min(allow)}=)"
     if 2 * alike >= max(seen, _FEW):
         among = f"{alike} of {seen}" if seen >= refused.total else f"{alike} of the last {seen}"
         words = f"{among} refused URLs of {host} differ only in ?{session}="
-    policy = policy_for(urls)
-    return Diagnosis(DiagnosisKind.queries_refused, words, refused.total, (refused.origin,), urls, policy)
+    of = (refused.origin,), urls, policy_for(urls), session
+    return Diagnosis(DiagnosisKind.queries_refused, words, refused.total, *of)
 
 
 def _differ_by_session(urls: Iterable[str]) -> tuple[int, str]:

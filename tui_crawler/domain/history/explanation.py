@@ -162,10 +162,10 @@ def answer_for_unknown(question: Question, url: CrawlUrl, chain: Sequence[Step])
         return Decision(_ANSWERS[refusing.stage], sentence, code.name if code else "", _advice(question, url, refusing))
     if attempts:
         at = date_time(attempts[0].ended_at, question.zone)
-        sentence = f"no page, but asked for as {attempts[0].kind}: {attempts[0].exit_code}, {at}"
+        sentence = f"no page, but requested as {attempts[0].kind}: {attempts[0].exit_code}, {at}"
         return Decision(Answer.not_queued, sentence, attempts[0].exit_code)
     if not seen:
-        sentence = "never seen: nothing that was crawled names it, and nothing would refuse it"
+        sentence = "never seen: no crawled page links to it, and nothing would refuse it"
         return Decision(Answer.never_seen, sentence, advice=_ADD)
     if question.offline:
         sentence = f"{seen}, but no page: offline mode stores pages and queues nothing"
@@ -184,7 +184,7 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
         return Decision(Answer.in_flight, "it is being crawled now", page.last_exit_code)
     if page.status is PageStatus.STASHED:
         sentence, advice = (
-            f"it lies in the stash {page.stash}, out of all crawling",
+            f"it is in the stash {page.stash}, out of all crawling",
             f"pages unstash {quote(page.stash)}",
         )
         return Decision(Answer.stashed, sentence, page.last_exit_code, f"tui-crawler {advice}")
@@ -232,7 +232,7 @@ def _failed(question: Question, page: PageStanding) -> Decision:
         return Decision(Answer.failed, f"it failed after {tries}{end}: {what}", page.last_exit_code, advice)
     due = due_step(page, question.standing.schedule, question.now, question.zone)
     over = due.verdict == "pass" and question.origin is not None and bool(question.origin.finish_reason)
-    when = "as soon as its origin goes on" if over and not question.standing.schedule.at_rest else due.reason
+    when = "when its origin resumes" if over and not question.standing.schedule.at_rest else due.reason
     again = f"{page.attempts_remaining} more tr{'ies' if page.attempts_remaining > 1 else 'y'}, {when}"
     sentence = f"it failed and is tried again: {what}; {again}; {_held(question, page)}"
     return Decision(Answer.retry_pending, sentence, page.last_exit_code, _origin_advice(question))
@@ -282,7 +282,7 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
     elif page.ignored:
         place = "it waits for the next run: this one has considered it already"
     elif question.standing.schedule.broken_off:
-        place = "it waits for a start that goes on with the run"
+        place = "it waits until the run is continued"
     elif question.origin is not None and question.origin.robots_status == RobotsStatus.unreachable:
         place = "it waits until robots.txt can be had"
     else:
@@ -349,7 +349,7 @@ def origin_words(question: Question, origin: OriginView) -> str:
     words = idle_reason(origin, question.now, question.run, zone=question.zone, you=question.you)
     if origin.ended:
         return origin_end_words(origin.finish_reason, words)
-    return words or "a request is under way"
+    return words or "a request is in flight"
 
 
 _CONTENTFUL = frozenset(code.name for code, one in DISPOSITIONS.items() if one.contentful)
@@ -400,7 +400,7 @@ def explain(question: Question) -> Explanation:
     chosen = _best_referral(question, url)
     chain = tuple(_chain(question, url, chosen))
     as_written = question.written in {url.href, f"{url.href}#{url.fragment}"}
-    words = "as it was written" if as_written else f"{question.written} becomes {url.href}"
+    words = "as written" if as_written else f"{question.written} becomes {url.href}"
     steps = [Step("normalise", "pass", words), _origin_step(question, url), *chain]
     if standing.page is not None:
         steps += page_steps(standing.page, standing.schedule, question.now, question.zone)
@@ -513,7 +513,7 @@ def _robots_step(question: Question, step: Step) -> Step:
     if status == RobotsStatus.unavailable:
         return Step("robots", "pass", f"{unavailable_words(answered)}{fetched}", "RFC 9309")
     if status == RobotsStatus.unreachable:
-        words = f"{unreachable_words(answered, message)}; nothing of the origin is crawled until it can be had"
+        words = f"{unreachable_words(answered, message)}; the origin is not crawled until robots.txt is available"
         return Step("robots", "unknown", words, "RFC 9309")
     return replace(step, reason=f"{step.reason}{fetched}")
 
@@ -523,7 +523,7 @@ def _unknown_step(question: Question) -> Step:
     job = f" of job {standing.schedule.job}" if standing.schedule.job else ""
     other = f" (it is one of job {', '.join(standing.other_jobs)})" if standing.other_jobs else ""
     if not standing.referrals:
-        return Step("known", "refuse", f"no page{job}{other}, and nothing that was crawled names it")
+        return Step("known", "refuse", f"no page{job}{other}, and no crawled page links to it")
     first = standing.referrals[0]
     more = f" and {len(standing.referrals) - 1} more" if len(standing.referrals) > 1 else ""
     return Step("known", "refuse", f"no page{job}{other}, but named by {first.from_url}{more}")

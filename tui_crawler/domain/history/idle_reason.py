@@ -37,11 +37,11 @@ SILENT_MS = 15_000
 _DELAYS: Mapping[str, str] = {
     **dict.fromkeys((DelayReason.none, DelayReason.default, DelayReason.floor), ""),
     DelayReason.crawl_delay: "Crawl-delay of robots.txt",
-    DelayReason.response_time: "slow answers",
+    DelayReason.response_time: "slow responses",
     DelayReason.rate_limit: "slowed by 429",
     DelayReason.retry_after: "Retry-After",
     DelayReason.cap: "the longest delay allowed",
-    DelayReason.average: "mean of the last answers",
+    DelayReason.average: "mean of the last responses",
     DelayReason.first_request: "after the first request",
     DelayReason.operator: "set by the operator",
     DelayReason.lowered: "lowered by the operator, this wait stays",
@@ -59,7 +59,7 @@ def delay_why(origin: OriginView) -> str:
     """Return what decided the present delay of an origin; a slow server and one without an answer differ."""
     late = origin.last_exit_code == ExitCode.request_timeout.name and origin.last_http_status is None
     if late and origin.delay_reason == DelayReason.response_time.value:
-        return f"no answer within {_span(origin.last_response_ms)}"
+        return f"no response within {_span(origin.last_response_ms)}"
     return delay_words(origin.delay_reason)
 
 
@@ -121,7 +121,7 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
     if wait > 0:
         return _waiting(origin, wait, brief)
     if origin.robots_expires_at <= now:
-        return "robots.txt comes first: it is asked for, or waits for its turn"
+        return "robots.txt first: being fetched, or waiting for its turn"
     if origin.todo == 0 and origin.pending == 0 and origin.state == OriginPhase.ready and origin.robots_fetched_at:
         return "nothing queued"
     slots = run.max_in_flight
@@ -133,7 +133,7 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
 def held_up_words(run: RunView, now: int) -> str:
     """Return what keeps a live engine from storing anything, so that it asks for nothing; empty while it stores."""
     if run.disk_full:
-        return "waits for the disk, which is full; it goes on when there is room"
+        return "waits: the disk is full; it continues when there is room"
     if run.heartbeat_at and now - run.heartbeat_at > SILENT_MS:
         return f"the engine has been silent for {_span(now - run.heartbeat_at)}"
     return ""

@@ -197,9 +197,9 @@ class PulseOf:
 class MarkKind(Enum):
     """What happened at a moment that a chart marks."""
 
-    run_started = "a run started, or went on"
+    run_started = "a run started or continued"
     run_ended = "a run ended"
-    takeover = "another process went on"
+    takeover = "another process took over"
     pause = "an operator paused"
     ruleset = "a new ruleset"
     action = "an operator did something else"

@@ -181,7 +181,7 @@ class SiteAudit:
         return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in sums) + f".{unmade}"
 
 
-_OF_ALL = "Pages as they are now; requests, exit codes and politeness over all runs."
+_OF_ALL = "Current state of pages; requests, exit codes and politeness over all runs."
 _OF_RUN = """What run {} attempted, by its last attempt of each page. Titles, links and redirects are those stored now:
 a later run may have replaced them."""
 _SUMMARY = "started_at ended_at origins pages done failed blocked pending requests bytes"
@@ -213,7 +213,7 @@ Titles that several pages have, the most frequent first; {NAMED} pages of each.
 missing_titles|Missing titles|warning|url
 HTML pages without a title.
 invalid|Invalid documents|notice|type message pages urls
-What validators found in documents as they are now, the most frequent first; {NAMED} pages of each.
+What validators found in the current documents, the most frequent first; {NAMED} pages of each.
 not_canonical|Not canonical|notice|url canonical
 Pages that name another URL as the canonical one; they are not kept.
 canonical_nowhere|Canonical URLs that lead nowhere|warning|url canonical
@@ -231,7 +231,7 @@ Requests that came sooner after the one before (the earlier URL) than promised, 
 politeness|Politeness||origin requests over_time min_gap_ms promised_ms violations overlaps
 The proof: the least gap from the end of a request to the next, recomputed from the log, and what was promised for it.
 timelines|Politeness over time||origin timeline
-The first {DRAWN} origins over the newest run, or the one asked for: the delay that was promised, the gaps kept.
+The first {DRAWN} origins over the newest run, or the one named: the required delay, the actual gaps.
 seeds|Seeds||url exit_code http_status
 Where the crawl began.
 runs|Runs||run_id started_at finished_at finish_reason attempts user_agent

@@ -258,8 +258,8 @@ PAUSE = Order(
     PauseOrigins,
     "paused",
     "make no further request to these origins",
-    "Makes no further request to these origins after the one under way. The pause is kept in the database until resume "
-    "takes it off.",
+    "Sends no further request to these origins after the one in flight. The pause is kept in the database until "
+    "resume.",
     ("pause example.org", "pause --all"),
     inverse=ResumeOrigins,
 )
@@ -285,7 +285,7 @@ TOP_UP = Order(
     TopUpPatience,
     "patience is full again:",
     "put the patience of these origins back to full",
-    "Puts the patience of these origins back to full; one that had given up goes on.",
+    "Puts the patience of these origins back to full; one that stopped after errors resumes.",
     ("top-up example.org",),
     "top up patience of {}",
 )
@@ -307,12 +307,12 @@ def _of_jobs(word: str, inverse: str, done: str, summary: str) -> Order:
 
 
 PAUSE_JOBS = _of_jobs("pause", "resume", "paused", "make no further request for these jobs")
-RESUME_JOBS = _of_jobs("resume", "pause", "resumed", "let paused jobs go on, as many pages at once as before")
+RESUME_JOBS = _of_jobs("resume", "pause", "resumed", "resume paused jobs with their previous concurrency")
 OF_JOBS = (
     PAUSE_JOBS,
     RESUME_JOBS,
     _of_jobs("abort", "unabort", "aborted", "end these jobs; their pages are kept"),
-    _of_jobs("unabort", "abort", "taken up again", "take aborted jobs up again"),
+    _of_jobs("unabort", "abort", "continued", "take aborted jobs up again"),
 )
 
 
@@ -322,10 +322,10 @@ def _of_workers(word: str, summary: str, inverse: str = "") -> Order:
     return Order(("workers", word), make, "", summary, examples=(example,), inverse=back, final=final)
 
 
-PAUSE_WORKERS = _of_workers("pause", "ask nothing more and keep their origins", "resume")
-RESUME_WORKERS = _of_workers("resume", "go on", "pause")
-DRAIN_WORKERS = _of_workers("drain", "finish what is in flight, give their origins back and end")
-STOP_WORKERS = _of_workers("stop", "end, as by SIGTERM")
+PAUSE_WORKERS = _of_workers("pause", "send no more requests and keep their origins", "resume")
+RESUME_WORKERS = _of_workers("resume", "resume them", "pause")
+DRAIN_WORKERS = _of_workers("drain", "finish what is in flight, give their origins back and exit")
+STOP_WORKERS = _of_workers("stop", "exit, as by SIGTERM")
 OF_WORKERS = (PAUSE_WORKERS, RESUME_WORKERS, DRAIN_WORKERS, STOP_WORKERS)
 
 

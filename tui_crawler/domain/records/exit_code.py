@@ -125,7 +125,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
         "the database failed", patience=PatienceChange.exhaust, left=Left.keep, severity=_ERROR
     ),
     ExitCode.cancelled: _LOCAL("operator or shutdown", retry=True, left=Left.given_back),
-    ExitCode.someone_stole_my_work: _LOCAL("another worker finished or holds it", left=Left.untouched),
+    ExitCode.someone_stole_my_work: _LOCAL("another worker finished or leases it", left=Left.untouched),
     ExitCode.file_ingested: Disposition("2xx of a usable type", Group.ok, contentful=True),
     ExitCode.file_of_unknown_type: Disposition(
         "2xx of another type, 204 or 205, 300 without Location", Group.ok, contentful=True
@@ -140,7 +140,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ),
     ExitCode.file_gone: Disposition("410", Group.client, severity=_WARNING, unlinks=True),
     ExitCode.did_not_understand_answer: _OF_SERVER(
-        "bad status line, Content-Length, Transfer-Encoding, chunk or compression; 304 or 206 not asked for; "
+        "bad status line, Content-Length, Transfer-Encoding, chunk or compression; unsolicited 304 or 206; "
         "3xx with no or bad Location; other 3xx; status below 200 or above 599"
     ),
     ExitCode.file_not_found: Disposition("404", Group.client, severity=_WARNING, unlinks=True),

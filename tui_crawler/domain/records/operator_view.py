@@ -87,7 +87,7 @@ class SessionView:
     """A process that holds, or held, the database. Times are epoch ms, `lease_ms` is how long it may be silent;
     `ended_at` 0 while it lasts, `clean`: it ended in order, `ended_by` who ended it if not itself.
 
-    `rest`: it carries out what operators ask for and makes no request. `origins` are those it has now. `cpu_ms` is the
+    `rest`: it applies operator commands and makes no request. `origins` are those it has now. `cpu_ms` is the
     processor time it has used, None where it is not at work or not on the machine of who asks.
     """
 

@@ -89,7 +89,7 @@ class PutBack:
 
 @dataclass(frozen=True, slots=True)
 class NewPage:
-    """A URL that passed every filter and is to become a page, unless it is known already.
+    """A URL that passed every filter and is to become a page, unless it is already known.
 
     A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
     page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked

@@ -127,9 +127,9 @@ def parse_line(line: str) -> SegmentPage:
     path, _, tail = rest.partition("\t")
     url = normalise(origin + path, None, CLIENT_MAX_LENGTH)
     if isinstance(url, InvalidUrl):
-        raise BadSegment(f"it holds what is no URL: {(origin + path)[:200]!r} {url.reason}")
+        raise BadSegment(f"it contains an invalid URL: {(origin + path)[:200]!r} {url.reason}")
     if url.origin != origin or url.href != origin + path:
-        raise BadSegment(f"it holds a URL that is not normalised: {(origin + path)[:200]!r}")
+        raise BadSegment(f"it contains a URL that is not normalised: {(origin + path)[:200]!r}")
     values = _loaded(tail)
     if not isinstance(values, dict):
         raise BadSegment(f"what it says of {url.href[:200]!r} cannot be read")

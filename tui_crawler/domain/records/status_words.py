@@ -197,7 +197,7 @@ UNCONFIGURED_USER_AGENT = "tui-crawler-unconfigured-ua"
 NOBODY = f"not set: requests are sent as {UNCONFIGURED_USER_AGENT}"
 """What is wrong with it, in words."""
 
-WARNING = f"sites see {UNCONFIGURED_USER_AGENT}: set user_agent, so that they can tell whose crawler it is"
+WARNING = f"sites see {UNCONFIGURED_USER_AGENT}: set user_agent so that they can contact you"
 """The same with what to do, where there is one line for it."""
 
 

@@ -48,7 +48,7 @@ class RunView:
         if not self.unverified:
             return ()
         of = "" if self.unverified < 0 else f" ({self.unverified} of the entries in hosts)"
-        return (f"{UNVERIFIED}{of}: what is sent and answered can be read and changed on the way",)
+        return (f"{UNVERIFIED}{of}: requests and responses can be read and changed on the way",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class WorkerView:
     """A worker that has not ended. Times are epoch ms; `heartbeat_age_ms` is how long it has been silent, which it may
     be for `lease_ms`. `in_flight` turns of its `slots` were under way then; `origins` are the unfinished ones it holds.
 
-    `pages_per_minute` is of this minute and the one before. `leads`: it carries out what operators ask for. `shared`:
+    `pages_per_minute` is of this minute and the one before. `leads`: it applies operator commands. `shared`:
     others may join its run. `free_bytes` of its disk, 0 where that is not known.
     """
 

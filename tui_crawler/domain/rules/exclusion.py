@@ -32,7 +32,7 @@ class Exclusion:
         text = f"exclusion list: {self.kind} {self.value}"
         if self.reason:
             text += f", {self.reason}"
-        return f"{text} (asked by {self.who})" if self.who else text
+        return f"{text} (by {self.who})" if self.who else text
 
 
 class ExclusionIndex:

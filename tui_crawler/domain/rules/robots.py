@@ -21,7 +21,7 @@ from tui_crawler.domain.rules.robots_text import InForce, PathRule, cut, directi
 if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
-MAX_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB
+MAX_BYTES = 512_000  # RFC 9309 requires at least 500 KiB
 _ROBOTS_PATH = "/robots.txt"
 _AGENT = "*"  # the one group of the text that Protego gets
 _END = "--"

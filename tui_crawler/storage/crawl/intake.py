@@ -90,7 +90,7 @@ _plain = attrgetter(*_PLAIN.split())
 
 
 class Known(NamedTuple):
-    """A page that is known already."""
+    """A page that is already known."""
 
     url_hash: int
     page_id: int

@@ -114,8 +114,9 @@ def foresee(transaction: Transaction, claim: Claim, command: ApplyRules) -> Rule
 
 def apply(
     transaction: Transaction, claim: Claim, command: ApplyRules, who: str, estimate: RuleEstimate | None = None
-) -> tuple[Ruleset, ...]:
-    """Writes a version for each job that the edit changes; answers what holds now, as `current` does.
+) -> tuple[tuple[Ruleset, ...], QueueChange]:
+    """Write a version for each job that the edit changes; return what is in force now, as `current` does, and how many
+    pages of which origin went back into the queue.
 
     The edit is what `command.rules` changes of the version it names. Without a job it is made to every job, and it
     must name the current version of the run's job. One that changes nothing writes nothing. Pages that the former
@@ -127,6 +128,7 @@ def apply(
     """
     before: dict[int, PolicySet] = {}
     after: dict[int, PolicySet] = {}
+    back: Mapping[int, int] = {}
     for job_id, former, policies in _edits(transaction, claim, command):
         ruleset_id = _write(transaction, job_id, policies, former.ruleset_id, who, command.note)
         message = f"job {former.job}: version {ruleset_id} of {who} replaces {former.ruleset_id}"
@@ -136,8 +138,9 @@ def apply(
         added = operator_actions.exclusions(transaction)
         holds = estimate is not None and (estimate.before, estimate.after, estimate.added) == (before, after, added)
         verdicts = estimate.verdicts if estimate is not None and holds else None
-        rejudging.judge_again(transaction, claim.tries, _rejudgements(before, after, added, added), foreseen=verdicts)
-    return current(transaction)
+        rejudgements = _rejudgements(before, after, added, added)
+        back = rejudging.judge_again(transaction, claim.tries, rejudgements, foreseen=verdicts)
+    return current(transaction), _change_of(transaction, back)
 
 
 def _edits(transaction: Transaction, claim: Claim, command: ApplyRules) -> list[tuple[int, Ruleset, PolicySet]]:
@@ -177,7 +180,11 @@ def change_exclusion(transaction: Transaction, claim: Claim, exclusion: Exclusio
         job_id: _load(transaction, ruleset_id).policies for job_id, _, ruleset_id in _jobs(transaction) if ruleset_id
     }
     rejudgements = _rejudgements(policies, policies, before, operator_actions.exclusions(transaction))
-    back = rejudging.judge_again(transaction, claim.tries, rejudgements)
+    return _change_of(transaction, rejudging.judge_again(transaction, claim.tries, rejudgements))
+
+
+def _change_of(transaction: Transaction, back: Mapping[int, int]) -> QueueChange:
+    """How many pages went `back` into the queue, by the names of their origins."""
     names = transaction.fetch(Origin.select(Origin.id, Origin.origin)) if back else []
     return QueueChange(tuple((name, back[origin_id]) for origin_id, name in names if origin_id in back))
 

@@ -216,7 +216,7 @@ def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings
     backup = _back_up(database, path, before, settings)
     drop_views(database)
     migrate(database, settings.migrations)
-    said = f"schema {before} is now {latest}, as it was: {backup.name}"
+    said = f"schema {before} is now {latest}, backup: {backup.name}"
     with database.atomic("IMMEDIATE"):
         create_views(database)
         Activity.insert(at=now, run_id=0, origin_id=0, event="schema_upgraded", message=clean(said)).execute(database)

@@ -1,5 +1,5 @@
 """What the writer knows of the database without asking it: the ids of URLs, how far known pages are known, what it
-counts in the present minute, and its last sign of life.
+counts in the present minute, and its last heartbeat.
 
 All of it only saves questions. A URL keeps its id, and a page that is known stays known, whoever else writes; how far
 it is known may be out of date, which at worst asks the database once more. What was rolled back, and what operators do,

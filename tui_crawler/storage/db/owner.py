@@ -51,7 +51,7 @@ class Owner:
 class OpenSession:
     """A session that has not ended: its owner, since when, and its lease (all times epoch ms).
 
-    `rest`: it does not run, it only carries out what operators ask for. `shared`: one of several workers, which stops
+    `rest`: it does not run, it only applies operator commands. `shared`: one of several workers, which stops
     at the end of its lease.
     """
 

@@ -31,7 +31,7 @@ def _command(line: str, action: ActionView, _present: Present) -> Cell:
 
 ACTIONS: Relation[ActionView] = Relation(
     key=lambda action: action.action_id,
-    nothing="no operator has asked for anything yet",
+    nothing="no operator actions yet",
     columns=(
         Column("at", "WHEN", shown.time_of_day(), 8, 1),
         Column("who", "WHO", shown.plain("muted"), 10, 3, min_width=6),

@@ -9,7 +9,7 @@ from tui_crawler.text.format import ABSENT
 
 STASHES: Relation[StashView] = Relation(
     key=lambda stash: (stash.job, stash.stash),
-    nothing="nothing is stashed",
+    nothing="no stashes",
     columns=(
         Column("stash", "STASH", shown.plain("strong"), None, 0, min_width=10),
         Column("job", "JOB", shown.plain("muted"), 12, 3),

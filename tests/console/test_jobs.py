@@ -1,23 +1,24 @@
-"""View 6: how attempts ended, the busiest origins, what can be done with jobs, and the ledgers."""
+"""View 7: what can be done with jobs, and the ledgers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.console.fake_reports import FakeReports
-from tests.console.sample_crawl import API, NOW, WWW, origin, origins
+from tests.console.sample_crawl import NOW, WWW
 from tests.console.sample_log import jobs, operator_actions, refused_links, runs
 from tests.console.support import Stage, stage
+from tui_crawler.console.action import Where
+from tui_crawler.console.jobs.screen import read_number
 from tui_crawler.console.operator.intent import set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.reading.snapshot import Rates
-from tui_crawler.console.stats.rows import top_origins
-from tui_crawler.console.stats.screen import read_number
+from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.domain.records.command import SetJob, SteerJobs
 from tui_crawler.text.cells import Cell, Present, Styled
-from tui_crawler.text.format import count
 from tui_crawler.text.relations.jobs import job_mark
 from tui_crawler.text.relations.refused import by_reason
 from tui_crawler.text.relations.runs import RUNS
@@ -33,14 +34,6 @@ def text_of(cell: Cell) -> str:
 
 
 # what is made of rows
-
-
-def test_top_lists_name_the_greatest_and_nobody_without_any() -> None:
-    views = origins()
-    assert [view.origin for view in top_origins(views, "bytes")][:2] == [WWW, "https://docs.example.net"]
-    failed = top_origins(views, "failed")
-    assert [view.failed for view in failed] == sorted((view.failed for view in views if view.failed), reverse=True)
-    assert top_origins([origin(API)], "requests") == []
 
 
 def test_refused_links_are_summed_by_reason_with_the_sample_of_the_most_frequent_origin() -> None:
@@ -59,7 +52,7 @@ def test_a_job_says_where_it_stands() -> None:
 
 def test_a_run_is_live_ended_or_was_never_finished() -> None:
     live, ended, _, lost = (RUNS.cells(replace(run, live=run.run_id == 7), Present(NOW)) for run in runs())
-    assert [text_of(cells[4]) for cells in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ broken off"]
+    assert [text_of(cells[4]) for cells in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ crawler died"]
     assert [text_of(cells[2]) for cells in (live, ended, lost)] == ["42m10s", "2h00m", "-"]
 
 
@@ -110,74 +103,56 @@ def test_values_of_jobs_are_set_and_put_back_no_limit_included() -> None:
 # the screen
 
 
-async def test_everything_is_on_one_screen() -> None:
-    async with stage((140, 44), keys="6") as held:
+async def test_jobs_and_a_ledger_are_on_one_screen() -> None:
+    async with stage((140, 44), keys="7") as held:
         text = held.text()
         for words in (
-            "Exit codes · this run", "91 204", "5 211", "Exit codes · www.example.com · this run",
-            "Jobs · 5 · pages as they stand", "◐ draining",
-            "Origins by requests · in all runs", "Refused links · 4 · in all runs", "⊘ scope", "https://elsewhere.example/x",
+            "Jobs · 5 · pages as they are now", "◐ draining",
+            "Refused links · 4 · in all runs", "⊘ scope", "https://elsewhere.example/x",
         ):  # fmt: skip
             assert words in text, words
 
 
-async def test_the_exit_codes_of_the_origin_under_the_cursor_stand_beside_those_of_all() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
-        held.table("#top-origins").move_cursor(key=API)
-        await held.settle(2, move_ms=300)
-        assert "Exit codes · api.example.org · this run" in held.text()
-        assert held.table("#own-exits").row_count == 7
-        assert held.table("#all-exits").row_count == 10
-
-
 @pytest.mark.parametrize("size", [(80, 24), (60, 20)])
-async def test_narrow_the_jobs_come_first_and_one_table_of_exit_codes_whose_subject_a_key_changes(
-    size: tuple[int, int],
-) -> None:
-    async with stage(size, keys="6") as held:
-        shown = [pane.id for pane in panes_of(held.app.screen)]
-        assert shown == ["jobs", "all-exits", "top-origins", "ledger"]
+async def test_narrow_the_jobs_are_above_the_ledger(size: tuple[int, int]) -> None:
+    async with stage(size, keys="7") as held:
+        assert [pane.id for pane in panes_of(held.app.screen)] == ["jobs", "ledger"]
         assert held.app.screen.focused is held.table("#jobs")
-        assert held.table("#jobs").region.y == 1
-        assert "Exit codes · this run · O: www.example.com" in held.text()
-        await held.press("stats.exits", rounds=1)
-        assert [pane.id for pane in panes_of(held.app.screen)] == ["jobs", "own-exits", "top-origins", "ledger"]
-        assert held.app.screen.focused is held.table("#own-exits")
-        assert "Exit codes · www.example.com · O: all origins" in held.text()
-        await held.press("stats.exits", rounds=1)
-        assert "Exit codes · this run · O: www.example.com" in held.text()
-        await held.press("tab", "tab", rounds=1)
-        assert "Refused links · 4 · in all runs · c: more t" in held.text()
+        held.sees("Refused links · 4 · in all runs", "more t")
 
 
-async def test_where_both_tables_of_exit_codes_are_shown_the_key_goes_from_one_to_the_other() -> None:
-    async with stage((120, 40), keys="6 stats.exits", rounds=2) as held:
-        assert held.app.screen.focused is held.table("#own-exits")
-        assert "c: more tables (5)" in held.text()
-        await held.press("stats.exits", rounds=1)
-        assert held.app.screen.focused is held.table("#all-exits")
+@pytest.mark.parametrize("way", ["6", "7", ":stats"])
+async def test_who_knows_the_old_numbers_is_told_the_new_ones_once(way: str, tmp_path: Path) -> None:
+    memory = SessionFile(tmp_path, "/data/a.db")
+    assert memory.keep(ConsoleSession(sort="todo"))
+    async with stage(memory=memory) as held:
+        if way == ":stats":
+            await held.command("stats", rounds=1)
+        else:
+            await held.press(way)
+        assert held.on_top.WHERE is (Where.pulse if way == "6" else Where.jobs)
+        assert held.told == "6 is Pulse now; Stats became 7 Jobs (exit codes: 2 Failures, 6 Pulse)"
+        shown = held.app.notices
+        await held.press("1", "6", "7")
+        assert [one for one in held.app.notices if one not in shown] == []
+    async with stage() as held:
+        await held.press("6", "7")
+        assert held.app.notices == (), "who is here for the first time knows no others"
 
 
-async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
-        held.table("#top-origins").focus()
-        await held.press("s", "j", "enter", rounds=1)
-        assert "Origins by bytes · in all runs" in held.text()
-        await held.press("sort.reverse", rounds=1)
-        assert "Origins by failed pages · as they stand" in held.text()
-        assert held.table("#top-origins").row_order[0] == "https://api.example.org"
-        held.table("#top-origins").focus()
-        await held.press("enter", rounds=2)
-        assert held.app.screen.WHERE.value == "Origin"
+async def test_the_key_of_the_stats_in_a_keymap_is_that_of_the_jobs() -> None:
+    async with stage(keymap={"view.stats": "f6"}) as held:
+        await held.press("f6")
+        assert held.on_top.WHERE is Where.jobs
 
 
 async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_only_when_asked() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
+    async with stage((140, 44), keys="7", rounds=2) as held:
         assert "stashes()" not in held.reports.asked
         await held.press("stats.ledger", rounds=2)
         held.sees("Limbo · 3", "4m00s")
         await held.press("stats.ledger", rounds=2)
-        assert "Stashes · 2 · counted at 10:41:07 · u again" in held.text()
+        assert "Stashes · 2 · counted at 10:41:07 · t n again" in held.text()
         await held.commit(rounds=3, move_ms=6_000)
         assert held.reports.asked.count("stashes()") == 1
         await held.press("stats.count", rounds=2)
@@ -187,7 +162,7 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         await held.press("stats.count", rounds=2)
         assert held.reports.asked.count("validations(200000)") == 2
         await held.press("stats.ledger", rounds=2)
-        held.sees("Runs · 4", "⚠ broken off")
+        held.sees("Runs · 4", "⚠ crawler died")
         await held.press("stats.ledger", rounds=2)
         assert "Actions of operators · 5" in held.text()
         await held.press("stats.ledger", rounds=2)
@@ -195,14 +170,14 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
 
 
 async def test_a_list_that_is_asked_for_is_seen_where_it_stood_below() -> None:
-    async with stage((80, 24), keys="6", rounds=2) as held:
+    async with stage((80, 24), keys="7", rounds=2) as held:
         assert "Limbo" not in held.text()
         await held.press(":", *"show", "space", *"limbo", "enter", rounds=2)
         held.sees("Limbo", "4m00s")
 
 
 async def test_actions_of_operators_tell_what_became_of_them_and_the_command_line() -> None:
-    async with stage((200, 60), keys="6", rounds=2) as held:
+    async with stage((200, 60), keys="7", rounds=2) as held:
         await held.command("show actions", rounds=2)
         table = held.table("#ledger")
         fields = {key: table.fields_of(row) for key in table.row_order if (row := table.row(key)) is not None}
@@ -217,14 +192,14 @@ async def test_actions_of_operators_tell_what_became_of_them_and_the_command_lin
 
 
 async def test_enter_on_a_refused_link_opens_its_sample() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
+    async with stage((140, 44), keys="7", rounds=2) as held:
         held.table("#ledger").focus()
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"
 
 
 async def test_jobs_are_paused_made_nicer_and_that_is_undone() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
+    async with stage((140, 44), keys="7", rounds=2) as held:
         await held.decide("p", rounds=0)
         assert held.journal.sent[-1] == SteerJobs("pause", ("my-index",))
         await held.decide("job.later", rounds=0)
@@ -237,7 +212,7 @@ async def test_jobs_are_paused_made_nicer_and_that_is_undone() -> None:
 
 
 async def test_numbers_of_a_job_are_typed_and_bad_ones_refused() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
+    async with stage((140, 44), keys="7", rounds=2) as held:
         await held.press("job.depth", rounds=0)
         held.sees("depth of job my-index", "now 8 · links away")
         await held.type("none")
@@ -256,7 +231,7 @@ async def test_numbers_of_a_job_are_typed_and_bad_ones_refused() -> None:
 
 
 async def test_an_aborted_job_says_how_it_is_taken_up() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
+    async with stage((140, 44), keys="7", rounds=2) as held:
         held.table("#jobs").move_cursor(key="trial")
         await held.press("p", rounds=0)
         assert "tui-crawler jobs unabort" in held.text()
@@ -264,13 +239,13 @@ async def test_an_aborted_job_says_how_it_is_taken_up() -> None:
 
 
 async def test_who_only_watches_changes_no_job() -> None:
-    async with stage((140, 44), readonly=True, keys="6", rounds=2) as held:
+    async with stage((140, 44), readonly=True, keys="7", rounds=2) as held:
         await held.press("p", "job.nice", rounds=1)
         assert "this console is read-only" in held.text()
 
 
 async def test_frozen_numbers_stand_still() -> None:
-    async with stage((140, 44), keys="6", rounds=2) as held:
+    async with stage((140, 44), keys="7", rounds=2) as held:
         await held.press("f", rounds=1)
         first = held.reports.groups_of_pages[0]
         held.reports.groups_of_pages = (replace(first, done=102_777), *held.reports.groups_of_pages[1:])
@@ -291,23 +266,9 @@ async def test_groups_of_failures_show_the_pages_of_the_last_five_minutes() -> N
 
 async def test_an_empty_crawl_has_words_for_everything() -> None:
     empty = FakeReports(rows={}, log=(), groups_of_pages=(), past_runs=(), newest_run=None)
-    async with stage((140, 44), reports=empty, keys="6", rounds=2) as held:
+    async with stage((140, 44), reports=empty, keys="7", rounds=2) as held:
         assert "no job yet" in held.text()
         ledgers = ["stats.ledger"] * 4
         for key in ("p", "job.later", "job.nice", "s", "enter", *ledgers, "stats.count"):
             await held.press(key, rounds=1)
         assert held.app.is_running
-
-
-async def test_numbers_of_origins_and_jobs_follow_the_header_while_keys_are_pressed() -> None:
-    async with stage((120, 40), keys="6", rounds=4) as held:
-        top = held.table("#top-origins")
-        order = list(top.row_order)
-        view = held.reports.rows[API]
-        for more in (1, 2, 3):
-            await held.press("j", rounds=0)
-            await held.commit(replace(view, requests=view.requests + more), rounds=2)
-            row = top.row(API)
-            assert row is not None
-            assert top.fields_of(row)["requests"] == count(view.requests + more)
-        assert list(top.row_order) == order

@@ -1,4 +1,4 @@
-"""What view 6 reads, part by part: kept counters at their rate, what must be counted only when asked for."""
+"""The ledgers, and what is read for each: what must be counted only when asked for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
-from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, asks, reads
+from tui_crawler.console.ports import ActionReports, RefusedReports
+from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, Ask
 from tui_crawler.text.columns import Relation
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.actions import ACTIONS
@@ -18,15 +18,13 @@ from tui_crawler.text.relations.stashes import STASHES
 from tui_crawler.text.relations.validations import VALIDATIONS
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.records.operator_view import JobView, LimboView, StashView, ValidationTotals
-    from tui_crawler.domain.records.page_view import ExitCountView
+    from tui_crawler.domain.records.operator_view import LimboView, StashView, ValidationTotals
     from tui_crawler.domain.records.view import RunView
 
 
-class LedgerReports(OriginReports, ActionReports, RefusedReports, Protocol):
+class LedgerReports(ActionReports, RefusedReports, Protocol):
     """What is kept beside pages and attempts."""
 
-    def jobs(self) -> tuple[JobView, ...]: ...
     def limbo(self, older_ms: int) -> tuple[LimboView, ...]: ...
     def stashes(self) -> tuple[StashView, ...]: ...
     def validations(self, most: int) -> ValidationTotals: ...
@@ -54,20 +52,9 @@ def _checked(reports: LedgerReports, now: int, _asked: int) -> LedgerCount:
     return LedgerCount(now, totals.sums, waits + ("counted" if totals.whole else f"first {count(totals.pages)} pages"))
 
 
-@asks(by_time=True)
-def exit_counts_of(reports: OriginReports, now: int, origin: str = "") -> tuple[ExitCountView, ...]:
-    """Read how attempts ended in the newest run and in the last five minutes, the most frequent first; an empty origin
-    means all."""
-    return reports.exit_counts(origin, now)
-
-
-JOBS_ASK = reads(LedgerReports.jobs, COUNTER_MS)()
-
-
 @dataclass(frozen=True, slots=True)
-class StatsTable:
-    """A table that the pane at the bottom shows: its title, its relation, what is read for it, and of which `span` it
-    is."""
+class Ledger:
+    """A ledger: its title, its relation, what is read for it, and of which `span` it is."""
 
     title: str
     relation: Relation[Any]
@@ -81,12 +68,12 @@ class StatsTable:
 
 
 _EVER = "in all runs"
-STATS_TABLES: Mapping[str, StatsTable] = {
-    "refused": StatsTable("Refused links", REFUSED, Ask(lambda of, _: by_reason(of.refused("")), (), RARE_MS), _EVER),
-    "limbo": StatsTable("Limbo", LIMBO, Ask(lambda of, _: of.limbo(0), by_time=True), "now"),
-    "stashes": StatsTable("Stashes", STASHES, Ask(lambda of, now, _: LedgerCount(now, of.stashes()), (0,), ONCE_MS)),
-    "validation": StatsTable("Validation", VALIDATIONS, Ask(_checked, (0,), ONCE_MS)),
-    "runs": StatsTable("Runs", RUNS, Ask(lambda of, _: of.runs(RUNS_SHOWN), (), RARE_MS)),
-    "actions": StatsTable("Actions of operators", ACTIONS, Ask(lambda of, _: of.actions(ACTIONS_SHOWN))),
+LEDGERS: Mapping[str, Ledger] = {
+    "refused": Ledger("Refused links", REFUSED, Ask(lambda of, _: by_reason(of.refused("")), (), RARE_MS), _EVER),
+    "limbo": Ledger("Limbo", LIMBO, Ask(lambda of, _: of.limbo(0), by_time=True), "now"),
+    "stashes": Ledger("Stashes", STASHES, Ask(lambda of, now, _: LedgerCount(now, of.stashes()), (0,), ONCE_MS)),
+    "validation": Ledger("Validation", VALIDATIONS, Ask(_checked, (0,), ONCE_MS)),
+    "runs": Ledger("Runs", RUNS, Ask(lambda of, _: of.runs(RUNS_SHOWN), (), RARE_MS)),
+    "actions": Ledger("Actions of operators", ACTIONS, Ask(lambda of, _: of.actions(ACTIONS_SHOWN))),
 }
-"""The tables of the pane at the bottom, by their words for the command line."""
+"""The ledgers by their words for the command line."""

@@ -1,0 +1,1 @@
+"""View 7: jobs, and the ledgers."""

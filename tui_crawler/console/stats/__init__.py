@@ -1,1 +1,0 @@
-"""View 6: exit codes, jobs, ledgers, workers."""
