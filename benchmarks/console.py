@@ -74,7 +74,7 @@ ONE = (
     ("enter folds it", b"\r", r"(?s)\A(?!.*a-page-of-usual-length).*─ Site tree "),
     ("esc back from the tree", b"\x1b", r"─ Origins "),
     ("o p opens the timeline", b"op", r"─ Politeness (?s:.*) Politeness  "),
-    ("+ ten times, to the longest span of it", b"+" * 10, r" span 30d"),
+    ("+ twelve times, to the longest span of it", b"+" * 12, r" span 30d"),
     ("- a shorter span of it", b"-", r" span 7d"),
     ("esc back from the timeline", b"\x1b", r"─ Origins "),
 )
@@ -82,7 +82,7 @@ ONE = (
 TWICE = (
     ("g d compares two runs", b"gd", r"(?s)─ Pages .* Runs "),
     ("tab to the pages that differ", b"\t", rf"(?s)─ Pages .*{CURSOR} "),
-    ("down among them", b"j", rf"{CURSOR} \S \w+ +\S*-0\."),
+    ("down among them", b"j", rf"{CURSOR} \S \w+ +\S*-3\."),
     ("g n turns to the next", b"gn", r"─ Pages (?s:.*) 201–400 "),
     ("g p turns back", b"gp", r"─ Pages (?s:.*) 1–200 "),
     ("esc back from the comparison", b"\x1b", r"─ Origins "),

@@ -165,6 +165,7 @@ class FakeReports(DiffReports):
             bytes=sum(v.bytes for v in views),
             attempts=sum(number for _, number in codes),
             exit_codes=codes,
+            known=sum(v.pending + v.done + v.blocked for v in views),
         )
 
     def origins_changed(self, since: int) -> tuple[OriginView, ...]:

@@ -145,7 +145,7 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         robots_http_status=None,
     )
     yield from robots_lines(lost, None, "", None, NOW, UTC, KeyNames())
-    yield from OVERVIEW.cells(OriginLine(lost, run, twin=True), Present(NOW))
+    yield from OVERVIEW.cells(OriginLine(lost, run), Present(NOW))
     raw = payload.encode("utf-8", "surrogatepass").replace(b"\r", b" ").replace(b"\n", b" ")
     body = b"User-agent: *\nDisallow: /%b\nAllow: /%b\nSitemap: %b\n# \xff\x9b%b" % (raw, raw, raw, raw)
     sheet = robots_sheet(body, contract)

@@ -66,9 +66,7 @@ def relations(reports: FakeReports, payload: str = "") -> Iterator[tuple[Relatio
     yield PROCESSES, [process_of(one, NOW, 9.0) for one in (*reports.workers(), *reports.sessions(9))]
     yield WORKERS, reports.workers()
     yield exits_of(reports.exit_counts("", NOW)), reports.exit_counts("", NOW)
-    lines = [
-        OriginLine(view, run, payload, *more) for view in views for more in ((), (True, 2, True, (1.0, None), (9.0,)))
-    ]
+    lines = [OriginLine(view, run, payload, *more) for view in views for more in ((), (True, 2, (1.0, None), (9.0,)))]
     for relation in (OVERVIEW, HELD):
         yield relation, lines
     yield EVENTS, [*map(line_of, (*reports.log, *reports.actions(9), ReportedError(1, NOW, payload)))]

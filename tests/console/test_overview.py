@@ -9,7 +9,6 @@ import pytest
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.overview.screen import OriginStrip
 from tui_crawler.console.overview.summary import no_origin_lines
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
@@ -47,7 +46,7 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
             "10.0sR",
         ):
             assert words in text
-        held.sees("run 7", "00:42:1", "2 Failures 15", "pending 1.2M")
+        held.sees("00:42:1", "2 Failures 15", "pending 1.2M")
 
 
 async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> None:
@@ -466,40 +465,6 @@ async def test_an_origin_without_a_robots_txt_to_be_had_is_among_the_failures() 
         assert "due again" not in held.text()
         await held.press("view.problems")
         assert lost.origin in order(held)
-
-
-async def test_all_origins_stand_in_a_line_above_where_not_all_have_a_row() -> None:
-    many = {f"https://h{number:04}.example": origin(f"https://h{number:04}.example") for number in range(500)}
-    many["https://h0300.example"] = replace(many["https://h0300.example"], state="FINISHED", finish_reason="patience")
-    async with stage((120, 40), reports=FakeReports(rows=many)) as held:
-        await held.settle(12)
-        strip = held.app.screen.query_one(OriginStrip)
-        assert strip.display
-        assert len(strip.text) == 100, "five origins share a cell"
-        assert strip.text.index("✗") == 60
-        await held.pilot.click("#origin-strip", offset=(60, 0))
-        await held.quiet()
-        assert held.table("#origins").cursor_key == "https://h0300.example"
-        assert held.app.screen.focused is held.table("#origins")
-        await held.pilot.resize_terminal(80, 24)
-        await held.settle(12)
-        assert not strip.display, "there is no room"
-
-
-@pytest.mark.parametrize("number", [1, 12, 150, 1_000, 10_000])
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
-async def test_the_strip_takes_the_line_that_it_needs(size: tuple[int, int], number: int) -> None:
-    views = {name: origin(name) for name in (f"https://site{at:05}.example" for at in range(number))}
-    async with stage(size, reports=FakeReports(rows=views)) as held:
-        await held.settle(2, move_ms=1_100)
-        screen = held.app.screen
-        strip, shown = screen.query_one(OriginStrip), held.table("#origins")
-        below = strip.region.bottom if strip.display else screen.query_one("#views").region.bottom
-        assert strip.display is (number >= 150 and size[0] > 80)
-        assert strip.size.height == len(strip.lines) == 1 or not strip.display
-        assert shown.region.y == below
-        lines = held.text().splitlines()
-        assert all(line.strip() for line in lines[: shown.region.y])
 
 
 async def test_a_row_has_a_small_graph_of_its_rate_where_there_is_room() -> None:

@@ -135,7 +135,7 @@ def test_urls_are_short_where_the_origin_is_known() -> None:
     assert path_of(API, API) == "/"
     assert path_of(f"{API}.evil.example/a", API) == f"{API}.evil.example/a"
     assert host_of("https://a.example:444") == "a.example:444"
-    assert host_of("http://a.example") == "http://a.example"
+    assert host_of("http://a.example") == "a.example"
 
 
 @given(st.integers(0, 200))

@@ -290,7 +290,7 @@ async def test_the_exit_codes_of_the_run_are_those_the_header_counts():
 
 def test_a_pace_has_spaces_before_the_first_attempt_and_crosses_where_half_failed():
     view = FakeReports().rows[API]
-    cell = pace_cell(WallLine(view, ((0, 0), (4, 0), (0, 0), (2, 1), (1, 0)), twin=False))
+    cell = pace_cell(WallLine(view, ((0, 0), (4, 0), (0, 0), (2, 1), (1, 0))))
     assert cell_text(cell) == " █·✗▃"
 
 

@@ -42,7 +42,7 @@ def assert_left_with_an_origin_given_up(terminal: Terminal) -> None:
     status = terminal.read_to_end()
     shown = terminal.text()
     assert status == 1, f"status {status} after:\n{shown}"
-    assert "Gave up: " in shown, shown
+    assert "Stopped after errors: " in shown, shown
 
 
 ESCAPE = "\x1b[27u"
@@ -79,9 +79,9 @@ TOUR = (
     ("7", "Refused links"),
     *(("ts", words) for words in ("Limbo", "Stashes", "Validat", "Runs", "Actions")),
     ("8", "4 at work"),
-    ("gq", "nothing was asked yet"),
+    ("gq", "no query yet"),
     ("\r", "35 rows"),
-    ("fail\r", "of the question before"),
+    ("fail\r", "of the query before"),
     (" u\t", "union all"),
     (ESCAPE, "-SQL · read-only"),
     ("1", "Origins"),

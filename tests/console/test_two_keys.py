@@ -10,6 +10,7 @@ from tests.console.support import Stage, stage
 from tests.console.test_overview import select
 from tests.console.test_typed_ahead import rush
 from tui_crawler.console.action import Where
+from tui_crawler.console.actions import actions_at
 from tui_crawler.console.keymap import read_keymap
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.key_menu import KeyMenu
@@ -171,3 +172,16 @@ def test_a_first_key_that_does_something_by_itself_and_one_taken_from_a_menu_are
         "view.freeze": "g is taken from menu.go (everywhere), which has no key now, nor has what is in that menu",
     }
     assert read_keymap({"origin.tree": "o t", "origin.stop": "o S"}).problems == ()
+
+
+async def test_the_palette_has_every_action_of_the_screen_and_says_why_one_cannot_be_done() -> None:
+    async with stage((120, 40), readonly=True) as held:
+        await held.act("cmd.palette")
+        entries = {entry.key: entry for entry in held.app.screen._entries}
+        assert set(entries) >= {action.id for action in actions_at(Where.overview)}
+        assert entries["origin.tree"].possible
+        assert not entries["origin.stop"].possible
+        await held.type("origin.stop")
+        held.sees("stop", "— this console is read-only", "o s")
+        await held.press("enter")
+        assert held.told == "stop: this console is read-only"

@@ -156,7 +156,7 @@ def test_a_trap_a_mirror_and_a_crawler_without_a_name_are_said() -> None:
         DiagnosisKind.most_not_canonical,
         DiagnosisKind.unnamed,
     ]
-    assert found[0][1].startswith("a.example looks like a crawler trap: 40 links")
+    assert found[0][1].startswith("crawler trap suspected at a.example: 40 links")
 
 
 def test_what_was_dismissed_comes_again_once_it_is_worse() -> None:

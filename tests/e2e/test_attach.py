@@ -102,7 +102,7 @@ def test_what_one_console_does_the_other_sees_and_neither_ends_the_run(tmp_path)
         one.press("q")
         one.read_to_good_end()
         assert b"Traceback" not in bytes(one.raw)
-        assert "Run 1 of demo: broken off after " in one.text()
+        assert "Run 1 of demo: crawler died after " in one.text()
         assert "; the next start continues it." in one.text()
     assert value(database, "SELECT count(*) FROM v_run") == 1
 
@@ -115,7 +115,7 @@ def test_after_a_kill_an_attached_console_carries_the_run_on_and_the_others_foll
         for terminal in (one, two, three):
             terminal.read_until("c continues here")
         one.press("c")
-        two.press("Y")  # only one of them can
+        two.press("c")  # only one of them can
         three.read_until("● attached")
         for terminal in (one, two):
             terminal.read_until_gone("○ idle")

@@ -297,7 +297,7 @@ def test_a_demo_that_goes_on_has_its_web_again(tmp_path):
             second.read_until("attached")
             os.kill(pid, signal.SIGKILL)
             second.read_until("c continues here")
-            second.press("Y")
+            second.press("c")
             second.read_until("▶ running")
             crawled(second, 10)
             second.press("q")

@@ -91,7 +91,7 @@ def test_a_configuration_is_put_right_while_the_welcome_waits(folder, tmp_path):
 
 def test_the_demo_begins_from_the_welcome(folder):
     with console_in(folder) as terminal:
-        terminal.read_until(WELCOME)
+        terminal.read_until("is in this folder")
         terminal.press("j\r")
         terminal.read_until("◷ waiting")
         terminal.press("q")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--readonly", action="store_true", help="watch only; start and change nothing")
+    parser.add_argument("--readonly", action="store_true", help="read-only: start and change nothing")
     add_workers(parser)
     add_watching(parser)
     add_ignore_database_name(parser)

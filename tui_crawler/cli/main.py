@@ -35,6 +35,7 @@ _CONFIG_ENDS = (".yaml", ".yml")
 _EPILOG = """\
 first: tui-crawler crawl https://example.org/ crawls a site, tui-crawler demo shows one;
 tui-crawler help COMMAND explains a command, with examples
+with a screen reader: tui-crawler follow --plain prints one sentence per change
 
 exit status: 0 finished or stopped by the operator, 1 an origin stopped after errors,
 2 usage or configuration error, 3 could not run, 130 SIGINT, 143 SIGTERM, 129 SIGHUP

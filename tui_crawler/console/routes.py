@@ -58,7 +58,7 @@ ROUTES: Mapping[Where, Route] = {
     Where.sql: Route("sql.screen.SqlScreen", Supply.queries),
 }
 """Of every screen but the welcome, which is an app of its own."""
-_BESIDES = "dialogs.help", "panes.entry_box", "dialogs.search", "dialogs.prompt", "dialogs.choose", "operator.commands"
+_BESIDES = "dialogs.help", "dialogs.search", "dialogs.prompt", "dialogs.choose", "operator.commands"
 
 
 def load_ahead() -> Iterator[None]:

@@ -77,12 +77,6 @@ class HelpScreen(SearchDialog):
         hint, notes = "part of a key, a word, an id", _notes(where, keymap)
         super().__init__(f"Keys · {where.value}", hint, _LINES, entries, notes)
 
-    def _choose(self, key: object) -> None:
-        """Does it; of what cannot be done now it says why."""
-        super()._choose(key)
-        if (entry := self._entry(key)) is not None and not entry.possible and entry.refusal:
-            self.console.tell("no", entry.refusal, "muted")
-
 
 def help_entries(situation: Situation, keymap: KeyMap) -> list[SearchEntry]:
     """The lines of the help sheet, in the order of the groups."""

@@ -174,8 +174,12 @@ class SearchDialog(Dialog):
         return next((one for one in self._entries if one.key == key), None)
 
     def _choose(self, key: object) -> None:
-        if (entry := self._entry(key)) is not None and entry.possible:
+        """Return what is chosen; of what cannot be done now say why."""
+        entry = self._entry(key)
+        if entry is not None and entry.possible:
             self.dismiss(entry.key)
+        elif entry is not None and entry.refusal:
+            self.console.tell("no", entry.refusal, "muted")
 
 
 def _in_lines(line: Line, width: int, most: int) -> Line:
@@ -199,20 +203,25 @@ _ACTIONS = entries_of(
     Column("hint", "", priority=1, min_width=20),
     Column("key", "", width=10, align="right", min_width=6),
 )
-_HIDDEN = frozenset({"cmd.palette", "nav.open", "nav.back", "focus.next", "focus.previous", "app.ask_quit"})
 
 
 class PaletteScreen(SearchDialog):
     """Gives an action id, or `ORIGIN` and an origin."""
 
     def __init__(self, situation: Situation, key_names: KeyNames, origins: Iterable[OriginView]) -> None:
-        """Takes what can be done, and where one can go."""
+        """Take every action, those that cannot be done now last and with the reason, and where one can go."""
         entries = []
         for one in actions_at(situation.where):
-            if one.id not in _HIDDEN and not why_not(one, situation):
-                key = Styled(key_names.first(one.id), "accent")
-                cells = (Styled(one.label, "strong"), Styled(one.help, "muted"), key)
-                entries.append(SearchEntry(one.id, cells, f"{one.label} {one.help} {one.id}"))
+            reason = why_not(one, situation)
+            hint = Styled(f"— {reason}", "warning") if reason else Styled(one.help, "muted")
+            cells = (
+                Styled(one.label, "faint" if reason else "strong"),
+                hint,
+                Styled(key_names.first(one.id), "accent"),
+            )
+            words = f"{one.label} {one.help} {one.id}"
+            entries.append(SearchEntry(one.id, cells, words, not reason, refusal=f"{one.label}: {reason}"))
+        entries.sort(key=lambda entry: not entry.possible)
         views = iter(origins)
         entries += map(_origin_entry, islice(views, _MOST_ORIGINS))
         more = partial(map, _origin_entry, views)

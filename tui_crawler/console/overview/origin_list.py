@@ -99,7 +99,6 @@ class OriginList:
                 you=live.who,
                 suspected=view.origin in self.suspicions,
                 in_flight=live.in_flight(view),
-                twin=twin_of(view.origin) in live.origins,
                 rate=meter.line(mono, RATE_CELLS) if meter else (),
                 latency=meter.worst(mono, RATE_CELLS) if meter else (),
             )

@@ -10,7 +10,7 @@ from tui_crawler.console.action import Where
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.order import order_value
 from tui_crawler.console.table.cells import clip_host
-from tui_crawler.console.urls.cells import bare_host, path_of, twin_of
+from tui_crawler.console.urls.cells import bare_host, host_of, path_of, twin_of
 from tui_crawler.domain.history.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import dataclass, replace
@@ -49,8 +49,8 @@ _ROOM_BESIDE = 7
 class OriginLine:
     """An origin with what its row shows next to it, perhaps `suspected` as a trap.
 
-    `in_flight` as `idle_reason` has it. A `twin` differs from another origin by its scheme alone, which is shown then.
-    `rate` is what it was asked in each of the last spans of time, `latency` how long it took at most (ms).
+    `in_flight` as `idle_reason` has it. `rate` is what it was asked in each of the last spans of time, `latency` how
+    long it took at most (ms).
     """
 
     view: OriginView
@@ -58,7 +58,6 @@ class OriginLine:
     you: str = ""
     suspected: bool = False
     in_flight: int | None = None
-    twin: bool = False
     rate: Sequence[float | None] = ()
     latency: Sequence[float | None] = ()
 
@@ -72,8 +71,8 @@ def _state(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
 
 def _name(origin: str, line: OriginLine, _present: Present) -> Cell:
     role = "muted" if line.view.ended else "strong"
-    if not line.twin:
-        return Styled(bare_host(origin), role)
+    if (name := host_of(origin)) != origin:
+        return Styled(name, role)
     scheme = origin.partition("://")[0]
     host = clip_host(safe(bare_host(origin)), _LEAST_ORIGIN - len(scheme) - 1)
     return Styled(origin, role, short=f"{scheme} {host}")

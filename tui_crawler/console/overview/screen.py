@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from textual import events
 from textual.containers import Horizontal, Vertical
-from textual.geometry import Size
-from textual.message import Message
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
@@ -21,8 +18,6 @@ from tui_crawler.console.overview.order import OverviewFilter, natural_direction
 from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
 from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED, opened_by
-from tui_crawler.console.panes.bars import Bar
-from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.ask import Ask
@@ -33,11 +28,10 @@ from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import HINT
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
 from tui_crawler.text.glyphs import ASCENDING, DESCENDING, state_mark
 from tui_crawler.text.safe_text import safe
-from tui_crawler.text.standing import TALLIES, severity, standing
+from tui_crawler.text.standing import TALLIES
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
@@ -57,48 +51,6 @@ def _handles_orders(method: Sorts) -> Sorts:
     for column in ORDERS:
         handles(f"sort.{column}", column)(method)
     return method
-
-
-class OriginStrip(Bar, can_focus=False):
-    """All origins at a glance in a line above the table: one cell each in the order of their names, or of several the
-    worst where they are many. A click goes to that."""
-
-    class Chosen(Message):
-        """An origin was clicked."""
-
-        def __init__(self, origin: str) -> None:
-            super().__init__()
-            self.origin = origin
-
-    def __init__(self) -> None:
-        super().__init__(id="origin-strip")
-        self._names: list[str] = []
-        self._origins: Mapping[str, OriginView] = {}
-
-    def tell(self, origins: Mapping[str, OriginView], *, wanted: bool) -> None:
-        """Shows how these stand; not `wanted`: all of them have a row in view, or there is no room."""
-        self.display = wanted
-        self._origins = origins
-        if wanted and len(self._names) != len(origins):  # an origin is never taken away
-            self._names = sorted(origins, key=lambda name: name.partition("://")[2])
-        if wanted:
-            self.lay_out()
-
-    def lines_for(self, size: Size) -> Sequence[Line]:
-        cells = [standing(self._origins[worst]) for worst in self._worst(size.width)]
-        runs = groupby((mark.glyph, mark.role) for mark in cells)
-        return [tuple(Styled(glyph * len(list(run)), role) for (glyph, role), run in runs)]
-
-    def on_click(self, event: events.Click) -> None:
-        worst = self._worst(self.size.width)
-        if 0 <= event.x < len(worst):
-            self.post_message(self.Chosen(worst[event.x]))
-
-    def _worst(self, width: int) -> list[str]:
-        """The origin of each cell: the one in the worst state."""
-        each = max(1, -(-len(self._names) // max(1, width)))
-        groups = (self._names[first : first + each] for first in range(0, len(self._names), each))
-        return [min(group, key=lambda name: severity(self._origins[name])) for group in groups]
 
 
 class OverviewScreen(LiveFilterScreen):
@@ -129,11 +81,9 @@ class OverviewScreen(LiveFilterScreen):
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
-        self._strip = OriginStrip()
-        self._strip.display = False
         upper = Horizontal(self._table, self._summary, id="upper")
         self._shared_height = SharedHeight(upper)
-        yield Vertical(self._strip, upper, self._why, self._events, id="body")
+        yield Vertical(upper, self._why, self._events, id="body")
 
     def on_mount(self) -> None:
         self._show_sort()
@@ -193,8 +143,6 @@ class OverviewScreen(LiveFilterScreen):
 
     def _order(self, *, anew: bool = False) -> None:
         self._list.order(anew=anew)
-        origins, small = self.console.live_state.origins, self.has_class("-narrow") or self.has_class("-low")
-        self._strip.tell(origins, wanted=len(origins) > self._table.size.height > 0 and not small)
         self.show_titles()
         self._make_room()
 
@@ -376,10 +324,6 @@ class OverviewScreen(LiveFilterScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_selected()
-
-    def on_origin_strip_chosen(self, event: OriginStrip.Chosen) -> None:
-        self._table.pick(self._table.row_order.index(event.origin))
-        self._table.focus()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens an origin or what its cell counts, or the URL of an event; of an action or an error shows all."""

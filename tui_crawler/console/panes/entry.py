@@ -81,7 +81,7 @@ class EntryLine(Vertical):
         """Mount what is in here, which screens do without until it is opened; watch where the focus goes."""
         from textual.widgets import Static  # noqa: PLC0415  not before the first paint
 
-        from tui_crawler.console.panes.entry_box import EntryBox  # noqa: PLC0415  the same
+        from tui_crawler.console.panes.typing_line import EntryBox  # noqa: PLC0415  the same
 
         self._offers = Lines(id="entry-offers", still=True)
         self._label = Static("", id="entry-label", markup=False)

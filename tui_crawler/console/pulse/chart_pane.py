@@ -46,6 +46,7 @@ class ChartPane(ReachesConsole, Bar, can_focus=True):
             self.share = share
 
     def __init__(self, chart_id: str) -> None:
+        """Shows nothing yet."""
         super().__init__(id=f"chart-{chart_id}", classes="pane")
         self.chart_id = chart_id
         self._charts: Charts | None = None

@@ -9,7 +9,6 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_crawler.console.overview.rows import chosen
-from tui_crawler.console.urls.cells import twin_of
 from tui_crawler.domain.record import replace
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import AnyColumn, Column, Relation
@@ -29,7 +28,6 @@ class WallLine(NamedTuple):
 
     view: OriginView
     pace: Pace
-    twin: bool
     suspected: bool = False
 
 
@@ -58,4 +56,4 @@ def wall_lines(origins: Mapping[str, OriginView], paces: Mapping[str, Pace]) -> 
     """Return the rows in the order of their names."""
     listed = nlargest(LISTED, origins.values(), key=lambda view: (view.requests, view.origin))
     listed.sort(key=lambda view: view.origin)
-    return [WallLine(view, paces.get(view.origin, ()), twin_of(view.origin) in origins) for view in listed]
+    return [WallLine(view, paces.get(view.origin, ())) for view in listed]

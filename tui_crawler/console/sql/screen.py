@@ -36,23 +36,18 @@ class SqlEditor(PlainArea):
     """An editor of a few lines. `schema` (views and their columns) is what it completes from.
 
     It calls `ask` with the text at enter; `recall` at up in the first line (-1, an earlier query) or down in the last
-    (1, a later one); `offer` with the completions of the word under the cursor; `nothing_fits` at tab where there are
-    none: pressed once more it leaves.
+    (1, a later one); `offer` with the completions of the word under the cursor. Tab leaves where there are none.
     """
 
     ask: Callable[[str], None]
     recall: Callable[[int], None]
     offer: Callable[[Sequence[str]], None]
-    nothing_fits: Callable[[], None]
 
     def __init__(self, text: str, *, id: str, classes: str) -> None:
         super().__init__(plain_text(text), id=id, classes=classes, soft_wrap=True, show_line_numbers=False)
         self.cursor_blink = False
         self.schema: Schema = ()
-        self.answered = ""
-        """The text of the last result: while it is unchanged, tab goes to the result."""
         self._last: tuple[str, Choice] | None = None  # the text after the last completion, and which it was
-        self._told: tuple[str, int] | None = None  # text and place of the cursor where nothing could be completed
 
     def put(self, text: str) -> None:
         self.load_text(plain_text(text))
@@ -70,7 +65,7 @@ class SqlEditor(PlainArea):
                 self.ask(self.text)
             case "ctrl+j":
                 self.insert("\n")
-            case "tab" if self._complete() or self._keeps_focus():
+            case "tab" if self.complete():
                 pass
             case "up" if line == 0:
                 self.recall(-1)
@@ -89,21 +84,6 @@ class SqlEditor(PlainArea):
         before = self.text[: self._at][-1:]
         self.insert(f"{', ' if before.isalnum() or before == '_' else ''}{name}")
 
-    def complete_word(self) -> None:
-        if not self._complete():
-            self.nothing_fits()
-
-    def _keeps_focus(self) -> bool:
-        """Return whether tab, which completes nothing, stays: it leaves when pressed again in the same place, and where
-        the text is that of the result."""
-        here = (self.text, self._at)
-        if self._told == here or self.text == self.answered:
-            self._told = None
-            return False
-        self._told = here
-        self.nothing_fits()
-        return True
-
     @property
     def _at(self) -> int:
         line, column = self.cursor_location
@@ -113,7 +93,7 @@ class SqlEditor(PlainArea):
     def _fragment(self) -> str:
         return self.text[self.offered.start : self._at]
 
-    def _complete(self) -> bool:
+    def complete(self) -> bool:
         """Insert the next completion, at first as far as all of them agree; False when there is none."""
         choice: Choice | None = None
         if self._last is not None and self._last[0] == self.text:
@@ -162,7 +142,7 @@ _EDITOR_KEYS = (
     ("editor.line", "ctrl+j", "new line"),
 )
 """What the footer names while the editor has the focus: id (of an action, or of a key of the editor), key, label."""
-_HINT = "enter runs · ctrl+j new line · tab completes · ↑ ↓ history · read-only"
+_HINT = "enter runs · tab completes, or goes to the next pane · ctrl+j new line · ↑ ↓ history"
 
 
 class SqlScreen(ConsoleScreen):
@@ -179,7 +159,7 @@ class SqlScreen(ConsoleScreen):
         self._query_session, self._question = query_session, question
         self._answer = QueryAnswer()
         self._problem = ""  # why the last query has no result; that of the one before is still shown
-        self._asked, self._sent = 0, ""  # how many queries were run, and the text of the last one
+        self._asked = 0  # how many queries were run
         self._waits = False
         self._since = 0
         self._cancelled = False
@@ -190,7 +170,7 @@ class SqlScreen(ConsoleScreen):
         text = self._question or self._query_session.draft or _FIRST  # the history may be of another crawl
         self._editor = SqlEditor(text, id="sql-editor", classes="pane")
         self._editor.ask, self._editor.recall = self._ask, self._recall
-        self._editor.offer, self._editor.nothing_fits = self._offer, self._nothing_fits
+        self._editor.offer = self._offer
         self._hint = Lines(id="sql-hint", still=True)
         self._table = CrawlTable(answer_of(QueryAnswer()), placeholder="", id="sql-rows", classes="pane")
         self._info = FactsPane(self._facts, "Row", id="sql-info")
@@ -224,13 +204,6 @@ class SqlScreen(ConsoleScreen):
     def _offer(self, offered: Sequence[str]) -> None:
         self._hint.show([Styled("  ".join(offered[:40]), "accent") if offered else Styled(_HINT, "muted")])
 
-    def _nothing_fits(self) -> None:
-        """Say what leaves the editor."""
-        keys = self.key_names.written("focus.next").split(",")
-        leaves = "tab again" if "tab" in keys else self.key_names("focus.next")
-        words = f"nothing to complete here · {leaves} goes to the next pane · {self.key_names('nav.back')} leaves"
-        self._hint.show([Styled(words, "warning")])
-
     def show_titles(self) -> None:
         if self._waits:
             ms, back = self.console.clock.mono_ms() - self._since, self.key_names("nav.back")
@@ -258,7 +231,7 @@ class SqlScreen(ConsoleScreen):
             table.set_rows([row.in_role("dim") for row in held], keep_marks=True)
             self.show_titles()
         else:
-            self._answer, self._editor.answered = answer, self._sent
+            self._answer = answer
             table.keep_only("")
             table.order_by(None)
             table.clear_marks()
@@ -322,7 +295,7 @@ class SqlScreen(ConsoleScreen):
             self.console.tell("no", f"a query is running; {self.key_names('nav.back')} cancels it", "muted")
             return
         number = self._asked = self._asked + 1
-        self._waits, self._cancelled, self._back, self._sent = True, False, 0, text
+        self._waits, self._cancelled, self._back = True, False, 0
         self._since = self.console.clock.mono_ms()
         self._show_result()
         query_session = self._query_session
@@ -421,7 +394,7 @@ class SqlScreen(ConsoleScreen):
             case "editor.line":
                 self._editor.insert("\n")
             case "editor.complete":
-                self._editor.complete_word()
+                self._editor.complete()
             case "editor.recall":
                 self._recall(-1)
 

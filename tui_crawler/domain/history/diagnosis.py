@@ -46,6 +46,7 @@ _BROKEN = frozenset({RunReason.interrupted.value, RunReason.error.value})
 _SESSION = re.compile(
     r"(?:php|asp|j)?sess(?:ion)?_?(?:id)?|sid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid", re.IGNORECASE
 )
+"""Names of parameters that are about the visitor and not about the page."""
 _OF_URLS = frozenset({DiagnosisKind.queries_refused, DiagnosisKind.trap_suspected})
 
 
@@ -174,7 +175,7 @@ def _of_seeds(seeds: Iterable[LostPage]) -> Iterator[Diagnosis]:
 
 def _of_origins(facts: DiagnosisFacts) -> Iterator[Diagnosis]:
     for origin, trap in guard_suspicions(facts.traps).items():
-        words = f"{_short(origin)} looks like a crawler trap: {'; '.join(trap.evidence)}"
+        words = f"crawler trap suspected at {_short(origin)}: {'; '.join(trap.evidence)}"
         links = sum(one.count for one in facts.traps if one.origin == origin)
         yield Diagnosis(DiagnosisKind.trap_suspected, words, links, (origin,), (trap.sample_url,))
     for origin, warning in facts.elsewhere:
@@ -206,9 +207,9 @@ def _differ_by_session(urls: Iterable[str]) -> tuple[int, str]:
     for url in urls:
         path, _, query = url.partition("?")
         pairs = parse_qsl(query, keep_blank_values=True)
-        rest = path, str([pair for pair in pairs if not is_of_session(pair[0])])
+        rest = path, str([pair for pair in pairs if not _SESSION.fullmatch(pair[0])])
         rests[rest] += 1
-        found += [(name, rest) for name, _ in pairs if is_of_session(name)][:1]
+        found += [(name, rest) for name, _ in pairs if _SESSION.fullmatch(name)][:1]
     alike = Counter(name for name, rest in found if rest[1] == "[]" or rests[rest] > 1)
     return alike.total(), min(alike, key=lambda name: -alike[name], default="")
 
@@ -228,15 +229,10 @@ def policy_for(urls: Iterable[str]) -> QueryPolicy | None:
     return QueryPolicy(match, allow)
 
 
-def is_of_session(name: str) -> bool:
-    """Return whether a query parameter of this name is about the visitor and not about the page."""
-    return _SESSION.fullmatch(name) is not None
-
-
 def _names(url: str) -> frozenset[str]:
     """The parameters of a URL that are of no session."""
     pairs = parse_qsl(url.partition("?")[2], keep_blank_values=True)
-    return frozenset(name for name, _ in pairs if not is_of_session(name))
+    return frozenset(name for name, _ in pairs if not _SESSION.fullmatch(name))
 
 
 def _origin(url: str) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, tzinfo
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.moment import HELD, local_time
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.records.status_words import (

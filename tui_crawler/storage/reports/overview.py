@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tui_crawler.domain.crawl.cut import cut_names
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.records.exit_code import DOCUMENTS, ExitCode, lost_words
 from tui_crawler.domain.records.status_words import GAVE_UP
 from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
