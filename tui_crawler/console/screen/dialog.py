@@ -83,7 +83,9 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
             Strip([Segment(one.text, _dimmed(one.style or Style(), color, app.shown_by)) for one in line])
             for line in behind
         )
-        return [line.crop(crop.x, crop.right) for line in islice(dimmed, crop.y, crop.bottom)]
+        seen = [line.crop(crop.x, crop.right) for line in islice(dimmed, crop.y, crop.bottom)]
+        lines = [line.adjust_cell_length(crop.width) for line in seen]  # what is behind may not have this size yet
+        return [*lines, *[Strip.blank(crop.width)] * (crop.height - len(lines))]
 
     def on_compose(self) -> None:
         """Choose the layout before there are widgets, which are then styled once."""
