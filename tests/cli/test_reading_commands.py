@@ -217,7 +217,7 @@ class TestFailures:
         wiring.reports.pages = (page_view(1, attempts=1, attempts_remaining=2),)
         gave_up = {"state": "FINISHED", "finish_reason": "patience"}
         assert said(live=True) == "now"
-        assert said(live=True, **gave_up) == "origin stopped: errors"
+        assert said(live=True, **gave_up) == "stopped: errors"
         assert said(live=False, **gave_up) == "next run", "which begins with full patience"
         assert said(live=True, paused=True) == said(live=False, paused=True) == "origin paused"
         wiring.reports.pages = (page_view(1, due_at=2**42),)

@@ -162,6 +162,7 @@ _ENDLESS_RUN = """
 import itertools, sys
 from types import ModuleType
 from tui_crawler.domain.crawl.event import Event
+import tui_crawler.cli.main  # before the wiring is replaced
 from tui_crawler.__main__ import main
 
 wiring = ModuleType("tui_crawler.wiring")

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Input
 
 from tests.cli.crawls import store_crawl
 from tests.console.poison import CASES, OWN, WORST, HostileFolder, assert_strips
 from tests.console.test_welcome import Welcomed, welcome
+from tui_crawler.console.welcome.app import FileRow
 from tui_crawler.wiring.welcome import Folder
 
 NAMES = (
@@ -36,37 +36,26 @@ def clean(held: Welcomed, payload: object) -> None:
 
 
 async def look_around(held: Welcomed, payload: object) -> None:
-    """Every dialog of the welcome, with what is wrong in it."""
+    """Every row of the welcome, with what is wrong with it."""
     clean(held, payload)
-    await held.press("l")
-    clean(held, payload)
-    for _ in range(len(held.app.found.configurations) if held.app.found else 0):
+    for row in held.app.screen.query(FileRow):
+        row.focus()
         await held.press("enter")
         clean(held, payload)
-        await held.press("down")
-        clean(held, payload)
-    await held.press("escape", "o")
-    clean(held, payload)
-    await held.press("end", "enter")
-    clean(held, payload)
-    await held.press("escape")
 
 
 @pytest.mark.parametrize("payload", [OWN["worst"], OWN["worst turned"], OWN["long"]], ids=["worst", "turned", "long"])
 async def test_whatever_a_folder_is_said_to_hold_is_text(payload: str) -> None:
     async with welcome(HostileFolder(payload)) as held:
         await look_around(held, payload)
-        await held.press("l")
-        held.app.screen.query_one(Input).value = "raise"
-        await held.press("tab", "enter")
-        clean(held, payload)
-        await held.press("escape", "a")
+        await held.press("a")
         await held.paste(f"https://x.example/{payload}\n{payload}")
         clean(held, payload)
-        await held.press("tab")
-        await held.paste(payload)
-        await held.press("enter")
-        clean(held, payload)
+        for _ in range(4):
+            await held.press("tab")
+            await held.paste(f"raise {payload}")
+            await held.press("enter")
+            clean(held, payload)
         await held.press("escape")
 
 
@@ -76,7 +65,8 @@ async def test_every_name_of_a_file_is_text() -> None:
         for payload in (CASES | OWN).values():
             folder.payload = payload
             await held.worked()
-            held.app.screen_stack[0].show_found(folder.look())  # type: ignore[attr-defined]  # the welcome screen
+            await held.app.screen.query(FileRow).remove()
+            await held.app.screen_stack[0].show_found(folder.look())  # type: ignore[attr-defined]  # the welcome screen
             await held.pilot.pause()
             clean(held, payload)
 
@@ -96,7 +86,5 @@ def hostile_files(tmp_path: Path) -> Path:
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 async def test_a_real_folder_of_hostile_files_is_read_and_shown(hostile_files: Path) -> None:
     async with welcome(Folder(hostile_files)) as held:
-        found = held.app.found
-        assert len(found.configurations) == len(NAMES)
-        assert len(found.databases) == len(NAMES) + 1
+        assert len(held.app.screen.query(FileRow)) == 2 * len(NAMES) + 1
         await look_around(held, "files")

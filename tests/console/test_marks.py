@@ -35,7 +35,8 @@ async def test_title_and_footer_say_how_many_origins_are_marked_and_pausing_take
     async with stage((200, 50)) as held:
         await mark(held, API, DOCS)
         await select(held, WWW)
-        assert "by fail ▼ · 2 marked" in titles(held)
+        assert "by fail ▼" in titles(held)
+        assert "· 2 marked" in titles(held)
         assert "p pause 2" in footer(held)
         await held.press("p")
         await held.decided()
@@ -127,7 +128,7 @@ async def test_a_retry_of_marked_pages_takes_the_marks_off_and_a_copy_does_not()
         assert "marked" not in titles(held)
 
 
-@pytest.mark.parametrize("keys", [("2",), ("4",), ("5",), ("6",), ("enter",)])
+@pytest.mark.parametrize("keys", [("2",), ("4",), ("5",), ("7",), ("enter",)])
 async def test_every_table_says_how_many_of_its_rows_are_marked(keys: tuple[str, ...]) -> None:
     async with stage((200, 50)) as held:
         await held.press(*keys, rounds=2)

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.console.fake_reports import FakeReports
-from tests.console.sample_crawl import API, NOW, attempts
+from tests.console.sample_crawl import API, NOW, attempts, run_view
 from tests.console.sample_pulse import BEGAN, pulse
 from tests.console.support import Stage, stage
 from tui_crawler.console.failures.screen import FailuresScreen
@@ -24,7 +24,7 @@ from tui_crawler.console.pulse.wall import WallLine, pace_cell
 from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
 from tui_crawler.text.cells import cell_text
 from tui_crawler.text.charts import Dots
-from tui_crawler.text.format import count
+from tui_crawler.text.format import count, rate
 
 
 def screen_of(held: Stage) -> PulseScreen:
@@ -236,6 +236,17 @@ async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monke
         assert str(held.app.screen.query_one("#chart-states").border_title).strip() == "Origins"
 
 
+async def test_at_rest_the_span_ends_with_the_run_however_long_ago_that_was():
+    over = replace(run_view(), live=False, finished_at=NOW - 10 * MINUTE_MS, finish_reason="exhausted")
+    async with stage((120, 40), reports=FakeReports(newest_run=over), keys="6") as held:
+        assert "run 32m" in reading(held)
+        held.clock.move(HOUR_MS)
+        await held.settle(4)
+        span = screen_of(held).steps()
+        assert span is not None and 0 < span.until - over.finished_at <= span.cell_ms
+        assert "now" not in says(held, "pages") and "mean" in says(held, "pages")
+
+
 # the wall of origins, and exit codes
 
 
@@ -294,6 +305,8 @@ def says_what_the_header_says(held: Stage) -> tuple[str, ...]:
         words = f"pending {count(header.totals.pending)}  ⠤ todo {count(header.totals.todo)}"
         assert words in says(held, "queue")
     counted = sorted(f"{word} {number}" for word, number in header.tally.items() if number)
+    if header.requests_per_s is not None:
+        assert f"now {rate(header.requests_per_s)} mean" in says(held, "pages")
     told = says(held, "states")
     assert all(words in told for words in counted), told
     return (str(header.totals.pending), *counted)

@@ -75,7 +75,7 @@ class Where(Enum):
     )
     pulse = (
         "Pulse",
-        "Pages, bytes, latency, failures, what waits and what the crawl costs; one cursor reads all charts.",
+        "The run as charts that one cursor reads, its exit codes, and a wall with a line for each origin.",
         View("6", "pulse", "How the crawl goes over time, as charts"),
     )
     jobs = (
