@@ -94,6 +94,7 @@ async def test_the_run_and_the_totals(database_bench, database_reports):
     totals = database_reports.totals()
     assert (totals.todo, totals.pending, totals.done, totals.failed, totals.blocked) == (2, 3, 1, 1, 0)
     assert (totals.requests, totals.bytes, totals.attempts) == (2, 200, 2)
+    assert totals.known == len(pages_of(database_reports))
     assert set(totals.exit_codes) == {("file_ingested", 1), ("file_not_found", 1)}
     await store.end_run("exhausted", True)
     assert database_reports.run().finish_reason == "exhausted"

@@ -88,8 +88,7 @@ _PAUSED_JOBS = "SELECT id FROM job WHERE concurrency = 0 AND aborted = 0 ORDER B
 _TOTALS = f"""SELECT COALESCE(SUM(todo), 0) AS todo, COALESCE(SUM(pending), 0) AS pending,
     COALESCE(SUM({DONE}), 0) AS done, COALESCE(SUM(failed), 0) AS failed,
     COALESCE(SUM(blocked), 0) AS blocked, COALESCE(SUM(requests), 0) AS requests, COALESCE(SUM(bytes), 0) AS bytes,
-    COALESCE(SUM(attempts), 0) AS attempts,
-    COALESCE(SUM(CASE WHEN joined = 'external' THEN 0 ELSE pages_known END), 0) AS known
+    COALESCE(SUM(attempts), 0) AS attempts, COALESCE(SUM(pages_known), 0) AS known
 FROM origin"""
 
 EXITS_OF_RUN = """SELECT exit_code, count FROM exit_count
