@@ -219,7 +219,7 @@ class TestFailures:
         assert said(live=True) == "now"
         assert said(live=True, **gave_up) == "stopped: errors"
         assert said(live=False, **gave_up) == "next run", "which begins with full patience"
-        assert said(live=True, paused=True) == said(live=False, paused=True) == "origin paused"
+        assert said(live=True, paused=True) == said(live=False, paused=True) == "paused"
         wiring.reports.pages = (page_view(1, due_at=2**42),)
         assert said(live=True, **gave_up) == "final"
 

@@ -190,11 +190,11 @@ async def test_a_database_that_takes_nothing_is_told_on_top_and_at_the_end() -> 
     async with stage(host=host) as held:
         host.trouble = "the disk is full: \x1b[2J/data/crawl.db takes no more"
         await held.settle(2)
-        assert "▶ running  the disk is full: \\x1b[2J/data" in held.text()
+        assert "▶ running   the disk is full: \\x1b[2J/data" in held.text()
         host.end.set()
         await held.engine_over()
         await held.settle(2, move_ms=1_000)
-        assert "■ stopped  the disk is full" in held.text()
+        assert "■ stopped   the disk is full" in held.text()
         await held.press("q", rounds=0)
         await held.gone()
     summary = left(held)

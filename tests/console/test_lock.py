@@ -171,8 +171,8 @@ def test_a_console_that_is_left_gives_up_what_the_lock_keeps_and_says_so() -> No
     at_work.journal_writer.hand_in(RESUME)
     left = ExitSummary(unwritten=at_work.journal_writer.left_over())
     assert left.lines() == (
-        "Given up: pause; the database stayed locked.",
-        "Given up: resume; the database stayed locked.",
+        "Not written: pause; the database stayed locked.",
+        "Not written: resume; the database stayed locked.",
     )
     at_work.end()
 

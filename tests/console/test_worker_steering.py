@@ -107,7 +107,8 @@ def test_each_has_its_command_line() -> None:
 
 async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back() -> None:
     async with stage((160, 40), keys="8", rounds=2) as held:
-        assert "p pause  d drain  x stop  T tags" in held.text()
+        assert "p pause" in held.text()
+        assert "o worker…" in held.text()
         await held.decide("p", rounds=0)
         assert held.journal.sent == [SteerWorkers("pause", ("w1",))]
         assert "same as: tui-crawler workers pause w1" in held.text()
@@ -193,7 +194,7 @@ async def test_the_origin_under_the_cursor_is_moved_by_a_key_where_origins_have_
         assert "no origin is selected" in held.text()
         held.table("#held").focus()
         await held.press("space", "space", rounds=1)
-        assert "@ move 2" in held.text()
+        assert "o worker…" in held.text()
         await held.press("origin.move", "escape", rounds=0)
         assert (held.journal.sent, held.table("#held").mark_count) == ([], 2)
         await held.decide("origin.move", *"north-1", "enter", rounds=0)
@@ -215,6 +216,7 @@ async def test_who_crawls_alone_takes_no_orders_and_nothing_can_be_moved() -> No
     async with stage((160, 40)) as held:
         held.reports.at_work = (ALONE,)
         await held.press("8", rounds=2)
+        await held.commit(rounds=2, move_ms=5_000)
         await held.press("p", rounds=0)
         assert "it is the only worker" in held.text()
         held.table("#held").focus()

@@ -131,6 +131,7 @@ async def test_alone_it_says_how_another_one_is_added() -> None:
     async with stage((120, 40)) as held:
         held.reports.at_work = workers()[:1]
         await held.press("8", rounds=2)
+        await held.commit(rounds=2, move_ms=5_000)
         assert "another one: tui-crawler worker" in held.text()
         held.reports.at_work = (replace(workers()[0], shared=False),)
         await held.commit(rounds=2, move_ms=1_000)

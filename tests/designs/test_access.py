@@ -61,7 +61,7 @@ def test_that_certificates_are_not_verified_is_told_as_long_as_the_run_is_shown(
     crawl.run("network: {verify: false}")
     said = crawl.command("check", str(crawl.file))
     assert "network.verify: certificates are not verified; name its certificate as ca_file" in said.err
-    assert "warning: certificates are not verified: what is sent" in crawl.ask("status").out
+    assert "warning: certificates are not verified: requests and responses" in crawl.ask("status").out
     (warning,) = crawl.ask("status", "--json").json["run"]["warnings"]
     assert warning.startswith("certificates are not verified")
     crawl.run("hosts: [{host: a.example.org, verify: false}]")

@@ -143,7 +143,7 @@ def test_every_page_that_a_retry_names_is_asked_for_again(crawl: Crawling) -> No
     assert {row["url"] for row in pages if after[row["url"]] == before[row["url"]]} == set()
     crawled = {"file_ingested", "file_of_unknown_type", "redirect", "permanent_redirect", "file_did_not_change"}
     others = sum(number for code, number in by_code.items() if code not in crawled)
-    assert crawl.ask("retry", *(row["url"] for row in pages)).out.startswith(f"{others} pages put back")
+    assert crawl.ask("retry", *(row["url"] for row in pages)).out.startswith(f"{others} pages requeued")
 
 
 def test_what_why_advises_brings_each_page_back(crawl: Crawling) -> None:
@@ -179,7 +179,7 @@ def test_pages_of_a_mirror_come_back_as_the_warning_says(crawl: Crawling) -> Non
     warning = crawl.ask("status", "--json").json["origins"][0]["warning"]
     key, value = re.search(r"(crawl\.canonical): (same_origin)", warning).groups()
     advice = re.search(r"retry --exit-code \w+", warning)[0]
-    assert crawl.ask(*advice.split()).out.startswith("26 pages put back")
+    assert crawl.ask(*advice.split()).out.startswith("26 pages requeued")
     crawl.run(f"crawl: {{{key.partition('.')[2]}: {value}}}", seeds=[site.url(path) for path in ("/", *paths)])
     kept = crawl.rows("SELECT url FROM v_page WHERE last_exit_code = 'file_ingested' AND sha256 IS NOT NULL")
     assert len(kept) == 26

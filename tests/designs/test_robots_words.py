@@ -58,7 +58,7 @@ def test_an_origin_without_a_robots_txt_to_be_had_says_so(crawl: Crawling) -> No
     for site, words in ((broken, "HTTP 500"), (refusing, "connection refused")):
         assert reason(crawl, site.origin).startswith(f"robots.txt unreachable: {words}; empty: ")
         steps = told(crawl, site.url())
-        assert steps["robots"].startswith(f"robots.txt unreachable: {words}; nothing of the origin is crawled")
+        assert steps["robots"].startswith(f"robots.txt unreachable: {words}; the origin is not crawled")
         assert f"stopped: errors, robots.txt unreachable: {words}" in steps["origin"]
         assert "WAITING: it waits for the next run" in crawl.ask("why", site.url()).out
 

@@ -115,7 +115,7 @@ def test_a_site_stays_under_its_start_path(start: str, path: str, under: bool) -
 
 
 def test_an_excluded_url_is_refused_with_reason_and_who_asked() -> None:
-    entry = Exclusion("pattern", "/private/", "by mail", "Ann", "my.yaml:30")
+    entry = Exclusion("pattern", "/private/", "asked by mail", "Ann", "my.yaml:30")
     assert refusal(plain(PolicySet(exclusions=(entry,))), found("/private/x")) == (
         Refusal.exclusion,
         "exclusion list: pattern /private/, asked by mail (by Ann)",

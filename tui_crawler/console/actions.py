@@ -277,7 +277,7 @@ ACTIONS: tuple[Action, ...] = (
         "Show the pages or the origin that the line under the tabs is about", needs=(Need.diagnosis,), word="wrong"),
     _crawl("diagnosis.allow", "m", "make rule",
         "Draft the policy that allows the queries that are refused, as the line under the tabs says",
-        frozenset(Where) - _MAKES_RULES - _DRAFT - _SQL, (Need.diagnosis,), word="allow"),
+        frozenset(Where) - _MAKES_RULES - _DRAFT - _SQL, (Need.writer, Need.diagnosis), word="allow"),
     _look("diagnosis.dismiss", "x", "hide", "Hide the line under the tabs for this run, until it is worse",
         needs=(Need.diagnosis,), word="hide"),
     _look("origin.open", "g o", "origin", "Open an origin by its name; :o for short", needs=(Need.origin,),
