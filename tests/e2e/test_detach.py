@@ -70,7 +70,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
                 second.read_until("attached")
                 second.read_while(lambda: len(read_access_log(log)) < seen + 10)
                 second.press("y")
-                second.read_until("esc leaves")
+                second.read_until("esc closes")
                 second.press("u")
                 second.read_until("copied URL")
                 copied = (tmp_path / "state" / "tui-crawler" / "copied.txt").read_text().strip()
