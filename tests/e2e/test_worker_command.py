@@ -127,4 +127,5 @@ def test_without_a_run_a_worker_says_how_to_begin_one(tmp_path):
     assert tui_crawler("worker", "--db", str(database)).returncode == 2
     open_writable(database, OpenSettings()).close()
     none = tui_crawler("worker", "--db", str(database))
-    assert (none.returncode, f"{database} contains no crawl yet: start with tui-crawler run CONFIG --db {database}" in none.stderr) == (3, True)
+    words = f"{database} contains no crawl yet: start with tui-crawler run CONFIG --db {database}"
+    assert (none.returncode, words in none.stderr) == (3, True)
