@@ -16,6 +16,7 @@ import pytest
 
 import tui_crawler
 from tui_crawler.cli.main import main
+from tui_crawler.cli.printer import ERASE_LINE
 from tui_crawler.config.load import config_from_seeds
 from tui_crawler.console.welcome.first_step import Cancelled, FirstStep, FromSeeds
 from tui_crawler.demo.process import DemoUnavailable
@@ -240,6 +241,7 @@ def say(capsys: pytest.CaptureFixture[str]) -> Say:
     def run(*words: str) -> Said:
         status = main(words)
         out, err = capsys.readouterr()
+        out = out.removeprefix(f"starting\r{ERASE_LINE}")  # as a whole: what starts is erased again
         assert "Traceback" not in err
         assert all(char.isprintable() or char in "\r\n" for char in out + err)
         return Said(status, out, err)

@@ -35,5 +35,5 @@ class TestKeymap:
 
     def test_keys_that_hold_are_not_spoken_of(self, say: Say, tmp_path: Path) -> None:
         file = tmp_path / "my.yaml"
-        file.write_text(TEXT.split("  origin.stop", maxsplit=1)[0] + "  origin.stop: x\n")
+        file.write_text(TEXT.split("  origin.stop", maxsplit=1)[0] + "  origin.stop: X\n")
         assert "warning" not in say("check", str(file)).ok.err

@@ -124,11 +124,11 @@ class TestStatus:
         assert ", crawler died (last heartbeat " in lines[0]
         assert lines[0].endswith(": no worker is running, the next start continues it")
         assert [line.split()[1] for line in lines[3:]] == ["finished", "waiting", "paused"]
-        assert lines[4].endswith("no worker is running")
+        assert lines[4].endswith("no worker running")
         _, broken_off, paused = say("status", "--json").document["origins"]
         assert broken_off["eta_s"] is paused["eta_s"] is None
         assert broken_off["state"] == ("READY" if state == "BUSY" else state), "one of the states of v_origin"
-        assert broken_off["idle_reason"] == "no worker is running"
+        assert broken_off["idle_reason"] == "no worker running"
 
     @pytest.mark.parametrize(
         ("run", "words"),

@@ -94,7 +94,7 @@ async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
         assert held.table("#pages").row_count == number, "nothing is read on while it is sorted"
         held.table("#pages").order_by(None)
         await held.press("j", rounds=3)
-        assert "rows held" not in held.text()
+        assert "rows loaded" not in held.text()
 
 
 async def test_marks_are_counted_and_retried_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

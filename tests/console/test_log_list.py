@@ -47,7 +47,7 @@ async def test_it_scrolls_back_to_the_first_entry_and_on_to_the_end_and_is_never
             if table.cursor_key == ("attempt", 1):
                 break
         assert table.cursor_key == ("attempt", 1)
-        held.sees("○ not following", "held")
+        held.sees("○ not following", "loaded")
         assert numbers(held)[-1] < 1_000
         for _ in range(40):
             table.action_move_pages(2)
@@ -130,7 +130,7 @@ async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
         held.table("#log").order_by(None)
         await held.press("move.first", rounds=3)
         assert held.table("#log").cursor_key == ("attempt", 1)
-        assert "rows held" not in held.text()
+        assert "rows loaded" not in held.text()
 
 
 @pytest.mark.usefixtures("small")

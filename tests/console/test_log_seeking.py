@@ -60,7 +60,7 @@ async def test_the_next_error_is_found_wherever_it_is_and_has_the_cursor_in_the_
         assert table.cursor_key == ("attempt", 200)
         visible = table.visible_keys
         assert 3 <= visible.index(("attempt", 200)) < len(visible) - 3
-        held.sees("○ not following", "held")
+        held.sees("○ not following", "loaded")
         found = [number for _, number in keys_of(held)]
         assert found == list(range(found[0], found[-1] + 1))
         await held.press("log.next_error", rounds=0)
@@ -90,7 +90,7 @@ async def test_it_says_that_it_is_looking_and_how_far_and_esc_stops_it() -> None
         await held.press("escape", rounds=2)
         assert LOOKING not in held.text()
         assert "search stopped" in held.text()
-        assert "search docs.example.net/3x: 0 hits held" in held.text(), "esc has stopped the looking, no more"
+        assert "search docs.example.net/3x: 0 hits loaded" in held.text(), "esc has stopped the looking, no more"
         assert not [one for one in held.reports.asked[asked:] if "3x" in one]
         assert held.table("#log").cursor_key == ("attempt", 6_000)
         await held.press("escape", rounds=0)
@@ -121,7 +121,7 @@ async def test_a_search_whose_hits_are_not_held_goes_to_the_nearest_and_on_and_c
         await held.enter("lsQUINCE", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 2_000)
-        assert "search quince: 1 hit held" in held.text()
+        assert "search quince: 1 hit loaded" in held.text()
         await held.press("n", rounds=0)
         await looked(held)
         assert held.table("#log").cursor_key == ("attempt", 1_000)

@@ -93,7 +93,7 @@ def test_the_word_for_a_value_keeps_that_value_and_no_other(value: str, other: s
 
 
 def test_values_are_counted_the_most_frequent_first() -> None:
-    pivot = pivot_of(["b", " a", "b ", "", "c", "b", "a"], " held")
+    pivot = pivot_of(["b", " a", "b ", "", "c", "b", "a"], " loaded")
     assert pivot.counts == (("b", 3), ("a", 2), ("", 1), ("c", 1))
     assert pivot_words(pivot) == "4 values in 7 rows loaded"
     many = pivot_of(map(str, range(MOST_VALUES + 5)), "")

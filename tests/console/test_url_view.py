@@ -243,7 +243,7 @@ async def test_links_are_windows_read_only_where_they_are_shown() -> None:
         await held.press("list.older", rounds=3)
         assert "Links to it · 401–450 of 450" in held.text()
         await held.press("list.older")
-        assert "more: this is the end of the list" in held.text()
+        assert "older rows: this is the end of the list" in held.text()
         await held.press("list.newer", "list.newer", rounds=3)
         assert "Links to it · 1–200 of 450" in held.text()
         await held.press("enter", rounds=2)

@@ -113,9 +113,9 @@ def test_what_flies_is_counted_for_each_worker() -> None:
 
 def test_without_a_live_run_that_is_the_reason() -> None:
     assert idle_reason(SOME, NOW, None) == "no run has started yet"
-    assert idle_reason(SOME, NOW, replace(RUN, live=False)) == "no worker is running"
+    assert idle_reason(SOME, NOW, replace(RUN, live=False)) == "no worker running"
     left = replace(SOME, in_flight_url=f"{API}/x")
-    assert idle_reason(left, NOW, replace(RUN, live=False)) == "no worker is running"
+    assert idle_reason(left, NOW, replace(RUN, live=False)) == "no worker running"
 
 
 def test_times_of_day_are_of_the_zone_asked_for() -> None:
@@ -150,7 +150,7 @@ def test_of_a_whole_crawl() -> None:
     left = replace(done, pending=28)
     assert idle_reason_of_run((left,), NOW, RUN) == "every origin has finished; 28 pages wait for the next"
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="exhausted")
-    words = "no worker is running: the run ended at 10:41 (finished; 28 pages wait for the next)"
+    words = "no worker running: the run ended at 10:41 (finished; 28 pages wait for the next)"
     assert idle_reason_of_run((left,), NOW, ended) == words
     assert idle_reason_of_run((held,), NOW, RUN) == "the open origin is paused"
     words = "all 2 open origins are paused; 1 stopped after errors, 2 have finished"
@@ -172,7 +172,9 @@ def test_origins_that_are_held_wait_for_nothing() -> None:
 
 def test_of_a_crawl_without_an_engine() -> None:
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
-    assert idle_reason_of_run((SOME,), NOW, ended) == "no worker is running: the run ended at 10:41 (limit reached)"
+    assert idle_reason_of_run((SOME,), NOW, ended) == "no worker running: the run ended at 10:41 (limit reached)"
+    words = "no worker running, c continues here: the run ended at 10:41 (limit reached)"
+    assert idle_reason_of_run((SOME,), NOW, ended, "c continues here") == words, "a narrow header cuts the end off"
     killed = replace(RUN, live=False, heartbeat_at=NOW - 120_000)
     words = "crawler died at 10:39: start a console, or run `tui-crawler run CONFIG`"
     assert idle_reason_of_run((SOME,), NOW, killed) == words
@@ -197,7 +199,7 @@ def test_without_an_engine_an_origin_that_has_not_finished_rests() -> None:
     dead = replace(RUN, live=False)
     rests = at_rest(busy, dead)
     assert (rests.state, rests.in_flight_url, rests.in_flight_since) == ("RESTING", "", 0)
-    assert idle_reason(rests, NOW, dead) == "no worker is running"
+    assert idle_reason(rests, NOW, dead) == "no worker running"
     assert at_rest(finished, dead) is finished
     assert idle_reason(at_rest(replace(busy, paused=True), dead), NOW, dead) == "paused"
 

@@ -124,7 +124,7 @@ def test_every_way_out_of_a_crawl_gives_the_terminal_back(config):
                 terminal._read(0.05)
         for way, status in ways.items():
             ended, told = terminals[way].read_to_end(), summary(terminals[way])
-            gave_up = way == "q" and "Gave up" in told  # one of the demo's origins does, after some seconds
+            gave_up = way == "q" and "Stopped after errors" in told  # one of the demo's origins is, after some seconds
             assert ended == (1 if gave_up else status), told
             assert_given_back(terminals[way])
             assert "Run 1 of demo: interrupted" in summary(terminals[way])
@@ -172,7 +172,7 @@ def test_a_database_that_is_deleted_or_replaced_is_told_and_nothing_more_is_aske
         for name, terminal in terminals.items():
             terminal.read_until("✗ engine failed")
             terminal.press("2")
-            terminal.read_until(" Failures ")
+            terminal.read_until("▸2 Failures ")
             terminal.press("q")
             assert terminal.read_to_end() == 3
             assert_given_back(terminal)
@@ -189,7 +189,7 @@ def test_a_database_that_is_overwritten_is_told_and_can_be_left(config):
         config.with_name("demo.db").write_bytes(b"another file " * 50_000)
         terminal.read_until("is damaged")
         terminal.press("2")
-        terminal.read_until(" Failures ")
+        terminal.read_until("▸2 Failures ")
         terminal.press("q")
         assert terminal.read_to_end() == 3
         assert_given_back(terminal)
@@ -222,7 +222,7 @@ def test_a_locked_database_is_stale_and_goes_on_when_the_lock_is_given_back(web,
             terminal.read_until("⚠ stale")
             asked = len(read_access_log(web[1]))
             terminal.press("2")
-            terminal.read_until("Failures ")
+            terminal.read_until("▸2 Failures ")
             terminal.press("1")
             fcntl.lockf(index, fcntl.LOCK_UN, SHM_LOCK_COUNT, SHM_LOCKS)
         terminal.read_until_gone("⚠ stale")
@@ -288,7 +288,7 @@ def test_an_engine_that_raises_is_a_state_and_the_console_is_left_as_ever():
         terminal.read_until("✗ engine failed")
         terminal.read_until("ZeroDivisionError: a bug of the engine")
         terminal.press("2")
-        terminal.read_until("Failures ")
+        terminal.read_until("▸2 Failures ")
         terminal.press("q")
         assert terminal.read_to_end() == 3
         assert_given_back(terminal)
@@ -296,14 +296,14 @@ def test_an_engine_that_raises_is_a_state_and_the_console_is_left_as_ever():
 
 
 VIEWS = {
-    ("1", "Origins · "): {"?": "Keys · Origins", "s": "Order by", "a": "Add seeds", ":": "an action by its word"},
-    ("2", " Failures "): {"\x10": "Palette"},
-    ("3", " URLs "): {"i": "Why is a URL"},
-    ("4", " Rules "): {"?": "Keys · Rules"},
-    ("5", " Logs "): {"?": "Keys · Logs"},
-    ("7", " Jobs "): {"\x03": "Quit?"},
+    ("1", "▸1 Origins "): {"?": "Keys · Origins", "s": "Order by", "a": "Add seeds", ":": "an action by its word"},
+    ("2", "▸2 Failures "): {"\x10": "Palette"},
+    ("3", "▸3 URLs "): {"i": "Why is a URL"},
+    ("4", "▸4 Rules "): {"?": "Keys · Rules"},
+    ("5", "▸5 Logs "): {"?": "Keys · Logs"},
+    ("7", "▸7 Jobs "): {"\x03": "Quit?"},
 }
-"""Key and words of views; keys and words of what is opened over each."""
+"""Key and tab of views; keys and words of what is opened over each."""
 ESCAPE = "\x1b[27u"
 """The key as a terminal spells it that never leaves its end open."""
 SIZES = ((1, 1), (500, 200), (2, 60), (40, 10), (120, 40))
@@ -341,20 +341,20 @@ def test_a_storm_of_sizes_on_every_view_and_dialog_raises_nothing():
 def test_a_lone_escape_goes_back():
     with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
         terminal.read_until("running")
-        press_until(terminal, "2", lambda: " Failures " in terminal.text())
+        press_until(terminal, "2", lambda: "▸2 Failures " in terminal.text())
         terminal.press("\x1b")
-        terminal.read_until_gone(" Failures ")
+        terminal.read_until("▸1 Origins ")
 
 
 def test_a_key_in_pieces_is_one_key(monkeypatch):
     monkeypatch.setenv("ESCDELAY", "20000")  # however late the second piece is
     with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
         terminal.read_until("running")
-        press_until(terminal, "3", lambda: " URLs " in terminal.text())
+        press_until(terminal, "3", lambda: "▸3 URLs " in terminal.text())
         terminal.press("\x1b[")
         terminal._read(0.05)
         terminal.press("15~")
         terminal._read(0.5)
-        assert " URLs " in terminal.text()  # F5 means nothing; an escape in it would have gone back
+        assert "▸3 URLs " in terminal.text()  # F5 means nothing; an escape in it would have gone back
         terminal.press("q")
         terminal.read_to_good_end()

@@ -70,7 +70,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
                 second.read_until("attached")
                 second.read_while(lambda: len(read_access_log(log)) < seen + 10)
                 second.press("y")
-                second.read_until("esc leaves")
+                second.read_until("esc closes")
                 second.press("u")
                 second.read_until("copied URL")
                 copied = (tmp_path / "state" / "tui-crawler" / "copied.txt").read_text().strip()
@@ -80,7 +80,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
                 second.read_until("all 8 open origins are paused")
                 second.press("q")
                 assert second.read_to_end() == 0
-                assert f"goes on in process {pid}" in second.text()
+                assert f"continues in process {pid}" in second.text()
             assert value(database, "SELECT min(paused) FROM v_origin WHERE state <> 'FINISHED'") == 1
             with console("--db", database) as third:
                 third.read_until("attached")

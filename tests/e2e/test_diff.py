@@ -161,7 +161,7 @@ def test_one_page_down_to_its_lines_and_links(crawls: tuple[Path, Path, Path, st
 def test_for_people(crawls: tuple[Path, Path, Path, str]) -> None:
     _, database, _, origin = crawls
     told = tui_crawler("diff", "--db", str(database), "--limit", "5").stdout
-    assert "+ 14 new  − 3 gone  ~ 23 changed  = 55" in told
+    assert "~ 23 changed  + 14 new  − 3 gone  = 55" in told
     assert "… and 35 more (--limit)" in told
     assert f"{origin}/p70" in told
     page = tui_crawler("diff", "1", "2", "--db", str(database), "--url", f"{origin}{MOVED}").stdout

@@ -119,7 +119,7 @@ def test_a_worker_is_paused_drained_and_given_origins(crawl):
     assert "" not in who
     gone = tui_crawler("workers", "pause", "north", "--db", str(database))
     assert (gone.returncode, "no worker of this name is at work: north" in gone.stderr) == (2, True)
-    assert tui_crawler("workers", "--db", str(database)).stdout == "nobody crawls\n"
+    assert tui_crawler("workers", "--db", str(database)).stdout == "no workers are running\n"
 
 
 def test_without_a_run_a_worker_says_how_to_begin_one(tmp_path):
@@ -127,4 +127,5 @@ def test_without_a_run_a_worker_says_how_to_begin_one(tmp_path):
     assert tui_crawler("worker", "--db", str(database)).returncode == 2
     open_writable(database, OpenSettings()).close()
     none = tui_crawler("worker", "--db", str(database))
-    assert (none.returncode, f"begin with tui-crawler run CONFIG --db {database}" in none.stderr) == (3, True)
+    words = f"{database} contains no crawl yet: start with tui-crawler run CONFIG --db {database}"
+    assert (none.returncode, words in none.stderr) == (3, True)

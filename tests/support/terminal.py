@@ -57,10 +57,10 @@ class Terminal:
         return self.child.returncode
 
     def read_to_good_end(self) -> None:
-        """Reads until the child has ended with the status that its summary explains: 1 where origins of its run gave
-        up, as some of the demo's do when they are given the time, else 0."""
+        """Reads until the child has ended with the status that its summary explains: 1 where origins of its run
+        stopped after errors, as some of the demo's do when they are given the time, else 0."""
         status = self.read_to_end()
-        assert status == 0 or (status == 1 and "Gave up: " in self.text()), f"{status}:\n{self.text()}"
+        assert status == 0 or (status == 1 and "Stopped after errors: " in self.text()), f"{status}:\n{self.text()}"
 
     def read_until_gone(self, words: str) -> None:
         """Reads until the words stand on the screen no more."""

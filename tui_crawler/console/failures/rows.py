@@ -36,7 +36,7 @@ GROUPINGS: tuple[tuple[str, ...], ...] = (
 """What `c` goes through, and `C` lists."""
 
 GROUP_HINT = "part of a group, or of a URL or message in it  ~fuzzy  re:pattern  =whole  exit: origin:  ! inverts"
-PAGE_HINT = "of the rows held: text  ~fuzzy  re:pattern  =whole  exit: status: origin:  ! inverts"
+PAGE_HINT = "of the rows loaded: text  ~fuzzy  re:pattern  =whole  exit: status: origin:  ! inverts"
 """What can be typed for the filter of the groups, and of the pages of one."""
 
 _NONE = {"http_status": "no status", "message": "no message"}

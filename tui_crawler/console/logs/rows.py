@@ -37,15 +37,15 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
     looked for in the database, empty while nothing is; `kept` is the filter as it was typed. `problems` and `hits` of
     `needle` are among the rows shown."""
     keyset, rows, all_of_it = log.keyset, log.table.row_count, log.keyset.whole
-    follows, held = log.following and not frozen, "" if all_of_it else " held"
+    follows, loaded = log.following and not frozen, "" if all_of_it else " loaded"
     parts = ["Log", *filter(None, [looking]), "● following" if follows else "○ not following"]
     if keyset.news and not follows:
         parts.append(f"{count(keyset.news)} new")
     if kept:
         of = len(log.table.held_rows())
-        parts.append(f"/ {kept}: {count(rows)} of {count(of) if all_of_it else _held(of)}")
+        parts.append(f"/ {kept}: {count(rows)} of {count(of) if all_of_it else _loaded(of)}")
     else:
-        parts.append(log.table.told(f"only {_held(rows)}" if log.in_part else count(rows) + held))
+        parts.append(log.table.told(f"only {_loaded(rows)}" if log.in_part else count(rows) + loaded))
     if keyset.problems_only:
         parts.append(LEVEL_WORDS[keyset.level])
     elif problems:
@@ -53,11 +53,11 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
     if keyset.origin:
         parts.append(host_of(keyset.origin))
     if needle:
-        parts.append(f"search {needle}: {plural(hits, 'hit')}{' among them' if kept else held}")
+        parts.append(f"search {needle}: {plural(hits, 'hit')}{' among them' if kept else loaded}")
     return " · ".join(parts)
 
 
-def _held(number: int) -> str:
+def _loaded(number: int) -> str:
     return f"the {count(number)} rows loaded"
 
 

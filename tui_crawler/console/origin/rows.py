@@ -314,7 +314,7 @@ def clock_line(view: OriginView, now: int, contract: Contract | None) -> tuple[s
     elif view.ended:
         said = [Styled("none in this run", "faint")]
     elif view.state == OriginPhase.resting:
-        said = [Styled("no worker is running", "muted")]
+        said = [Styled("no worker running", "muted")]
     elif view.asleep_until > max(now, view.next_request_at):
         said = [Styled(due(view.asleep_until - now), "waiting"), Styled(" no page is due before", "muted")]
     elif wait <= 0:

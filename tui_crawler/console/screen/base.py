@@ -476,7 +476,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             return
         self.bring_up_to_date(table)
         texts = [table.fields_of(row).get(column.id, "") for row in table.shown_rows()]
-        pivot = pivot_of(texts, " held")
+        pivot = pivot_of(texts, " loaded")
 
         def chosen(value: object) -> None:
             if isinstance(value, str):

@@ -163,7 +163,7 @@ def position_words(keyset: PageListWindow, index: int, matches: PageTally | None
     if not held:
         return "none" + looked
     if keyset.first is None:
-        where = f"row {count(held - index)} from the end" if keyset.at_last else f"{plural(held, 'row')} held"
+        where = f"row {count(held - index)} from the end" if keyset.at_last else f"{plural(held, 'row')} loaded"
         return where + looked
     row = f"row {'' if keyset.exact else '~'}{count(keyset.first + index)}"
     if total is None:

@@ -101,7 +101,7 @@ class UrlsScreen(LiveFilterScreen):
         parts = ["URLs", self._place() if keyset.started else READING]
         if self.pages.in_part and not self.keyset.whole:
             of = "" if self.length is None else f" of {count(self.length)}"
-            parts.append(f"only the {count(len(table.held_rows()))} rows held{of}")
+            parts.append(f"only the {count(len(table.held_rows()))} rows loaded{of}")
         elif keyset.newest_first:
             parts.append("newest first")
         if self._problem:
@@ -163,7 +163,7 @@ class UrlsScreen(LiveFilterScreen):
         if self.exporter(table) is not None:
             return f"Export all {count(self.length)} rows" if self.length is not None else "Export all rows"
         held = self.pages.in_part and not self.keyset.whole
-        return f"Export {'the ' if held else ''}{plural(table.row_count, 'row')}{' held' if held else ''}"
+        return f"Export {'the ' if held else ''}{plural(table.row_count, 'row')}{' loaded' if held else ''}"
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         return (*dict(_ORDERS), *super().orders(table))
@@ -203,7 +203,7 @@ class UrlsScreen(LiveFilterScreen):
             super().count_values()
 
     def pick_order(self, argument: str) -> None:
-        which = "all rows" if self.pages.can_be_whole else "rows held"
+        which = "all rows" if self.pages.can_be_whole else "rows loaded"
         options = (*_ORDERS, *((column.id, f"{column.title} · {which}") for column in URLS.columns))
         here = self._table.order[0] if self._table.order is not None else _ORDERS[self.keyset.newest_first][0]
         if argument in dict(options):

@@ -110,7 +110,7 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
         who = origin.paused_by and f" by {'you' if origin.paused_by == you else origin.paused_by}"
         return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
     if run is None or not run.live:
-        return "no run has started yet" if run is None else "no worker is running"
+        return "no run has started yet" if run is None else "no worker running"
     if origin.state == OriginPhase.idle:
         return "it takes no part in this run"
     if origin.asleep_until == HELD:
@@ -165,7 +165,7 @@ def idle_reason_of_run(  # noqa: C901  the same
         ended = f" at {_clock(run.finished_at, zone)}"
         left = next_run_words(sum(view.pending for view in every))
         why = f" ({run_end(run.finish_reason)[0]}{left and '; '}{left})" if run.finish_reason else ""
-        return f"no worker is running: the run ended{ended}{why}{hint and '; '}{hint}"
+        return f"no worker running{hint and ', '}{hint}: the run ended{ended}{why}"
     if held_up := held_up_words(run, now):
         return held_up
     if not every:
