@@ -239,8 +239,8 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
         rows += [FileRow(first_step.FromDatabase(one.name), one) for one in found.databases]
         none = "No configuration (*.yaml) and no database (*.db) is in this folder."
         words = "Configurations and databases in this folder:" if rows else none
-        self.query_one("#files", Lines).show([Styled(f"{' ' * _KEY_WIDTH}{words}", "muted")])
         await self.query_one("#ways").mount_all(rows, before="#way-q")
+        self.query_one("#files", Lines).show([Styled(f"{' ' * _KEY_WIDTH}{words}", "muted")])
 
     def show_problems(self, problems: Sequence[first_step.StepProblem]) -> None:
         _show_general(self, problems)
