@@ -157,7 +157,7 @@ _NAME_WIDTH = 28
 class WayRow(Lines, can_focus=True):
     """A way to begin: its key, its name, and what it is about. `step` None: by the form of the seeds."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "Choose", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "Choose", show=False, priority=True)]
 
     def __init__(self, step: first_step.FirstStep | first_step.Cancelled | None, name: str, about: str, key: str = ""):
         super().__init__(id=f"way-{key}" if key else None, classes="way")
@@ -191,8 +191,9 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
     AUTO_FOCUS = "WayRow"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(one.keys, f"choose('{one.keys[0]}')", one.label, id=one.id, show=False) for one in WELCOME),
-        Binding("down,j,tab", "app.focus_next", "Next", show=False),
-        Binding("up,k,shift+tab", "app.focus_previous", "Previous", show=False),
+        # with priority, as enter: else keys typed in one go meet the row that had the focus before the first of them
+        Binding("down,j,tab", "app.focus_next", "Next", show=False, priority=True),
+        Binding("up,k,shift+tab", "app.focus_previous", "Previous", show=False, priority=True),
     ]
 
     def compose(self) -> ComposeResult:
@@ -238,8 +239,8 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
         rows += [FileRow(first_step.FromDatabase(one.name), one) for one in found.databases]
         none = "No configuration (*.yaml) and no database (*.db) is in this folder."
         words = "Configurations and databases in this folder:" if rows else none
-        self.query_one("#files", Lines).show([Styled(f"{' ' * _KEY_WIDTH}{words}", "muted")])
         await self.query_one("#ways").mount_all(rows, before="#way-q")
+        self.query_one("#files", Lines).show([Styled(f"{' ' * _KEY_WIDTH}{words}", "muted")])
 
     def show_problems(self, problems: Sequence[first_step.StepProblem]) -> None:
         _show_general(self, problems)
