@@ -49,7 +49,7 @@ def test_a_status_that_is_not_0_is_explained(summary: ExitSummary) -> None:
         case 1:
             assert summary.hosted, "who only watched has nothing to answer for"
             assert summary.departure is None, "nor who has handed the run on"
-            reasons = ("Gave up: ", "The database failed: ", "2 of 2 seeds gave no document")
+            reasons = ("Stopped after errors: ", "The database failed: ", "2 of 2 seeds gave no document")
             assert any(reason in told for reason in reasons)
         case 3:
             assert "The engine failed: " in told

@@ -139,7 +139,7 @@ async def test_where_not_all_rows_are_held_the_problems_are_those_among_them() -
     async with stage() as held:
         held.reports.commit(log=failed)
         await held.press("5", rounds=2)
-        assert re.search(r"following · [\d ]+ held · [\d ]+ problems among them", held.text())
+        assert re.search(r"following · [\d ]+ loaded · [\d ]+ problems among them", held.text())
 
 
 async def test_it_follows_at_its_end_and_stays_where_one_moved_up() -> None:
