@@ -54,7 +54,7 @@ def _checked(reports: LedgerReports, now: int, _asked: int) -> LedgerCount:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A ledger: its title, its relation, what is read for it, and of which `span` it is."""
+    """A ledger: its title, relation, query, and the `span` that it covers."""
 
     title: str
     relation: Relation[Any]

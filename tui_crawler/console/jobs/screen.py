@@ -56,7 +56,7 @@ class LedgerPane(ReachesConsole, CrawlTable):
         return replace(ask, about=(self._asked,)) if self._entry.counted else ask
 
     def turn_to(self, name: str) -> bool:
-        """Shows another ledger: the one named, or the next one; what must be counted is counted anew.
+        """Show another ledger: the one named, or the next one. Counted ledgers are counted again.
 
         False when there is none of that name.
         """

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 RATE_WIDTH = 20
 TALL = 36
-"""On so many lines of a wide screen there is room for the lane, too; else it has a screen of its own."""
+"""The least height of a wide screen that shows the lane; on others it has its own screen."""
 SMALL = 60
 """Cells below which panes are one below the other, and are scrolled to."""
 _WIDE_ORDER, _NARROW_ORDER = (

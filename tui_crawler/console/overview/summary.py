@@ -78,7 +78,7 @@ def summary_lines(
 
 
 def count_lines(view: OriginView, more: str = "") -> list[Line]:
-    """Return the counts of an origin, each of which opens what it counts; `more` is shown after what is done."""
+    """Return the counts of an origin; each count opens its pages. `more` follows the number of pages done."""
     lines = {
         "todo": fact("todo", count(view.todo)),
         "pending": fact("pending", count(view.pending)),

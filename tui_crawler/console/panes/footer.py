@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
 
 _KEPT = {"menu.selected": 0, "menu.go": 72, "help.keys": 0, "app.quit": 0}
-"""Actions that are named before all others in a line of at least so many cells."""
+"""Actions that come first in a line of at least the given number of cells."""
 _SELECTED = {
     Where.overview: "origin", Where.origin: "origin", Where.tree: "branch", Where.workers: "worker", Where.jobs: "job",
     Where.rules: "rule", Where.rule_draft: "draft", Where.robots: "robots.txt", Where.pulse: "chart",

@@ -144,7 +144,7 @@ class Charts:
         return next((place for place in reversed(range(len(pages))) if pages[place] is not None), len(pages) - 1)
 
     def reading(self, place: int | None, zone: tzinfo) -> str:
-        """What all charts say at a step, or of the whole span (None), in one line."""
+        """Return the values of all charts at a step, or of the whole span (None), in one line."""
         if place is None:
             whole, run = self.rates.whole, self.pulse.run_id
             of = f"run {run}  " if run else ""
@@ -237,7 +237,7 @@ def _whole_amount(value: float) -> str:
 
 
 def _any(value: float | None) -> str:
-    """What is counted at a step; nothing for none."""
+    """Return the counts at a step; empty without a step."""
     return count(round(value)) if value else ""
 
 
@@ -296,7 +296,7 @@ def says_of(one: Chart, dots: Dots, place: int | None) -> list[Piece]:
 
 
 def nothing_of(charts: Charts, one: Chart) -> str:
-    """What a chart of which nothing is known says."""
+    """The text of a chart without data."""
     return "no failed attempts" if one.id == "failures" and charts.rates.whole.attempts else "no data yet"
 
 
