@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from textual.app import App, ComposeResult
 
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.cells import cell_text
@@ -150,3 +152,24 @@ async def test_narrow_a_pane_is_enlarged_in_one_step_and_put_back_in_one() -> No
 def shown(held: Stage) -> list[str | None]:
     """The panes of the origin that are on the screen."""
     return [pane.id for pane in panes_of(held.app.screen)]
+
+
+class OneLine(App[None]):
+    """A pane that is shown when it has something to say."""
+
+    CSS = "#told { height: auto; display: none; }"
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="told")
+
+
+async def test_words_are_in_view_where_the_screen_is_laid_out_between_them_and_their_pane() -> None:
+    app = OneLine()
+    async with app.run_test(size=(40, 10)) as pilot:
+        told = app.query_one("#told", Lines)
+        told.show(["it is wrong"])
+        told.display = True
+        app.screen._clear_arrangement_cache()
+        app.screen._refresh_layout()  # as when the focus has moved in the same moment
+        await pilot.pause()
+        assert told.size.height == 1

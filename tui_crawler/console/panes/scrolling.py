@@ -24,6 +24,7 @@ def reach_over(pane: ScrollView, lines: int) -> None:
     if size == pane.virtual_size:
         return
     if pane.styles.is_auto_height or not pane.container_size.height:
+        pane._layout_updates += 1  # Textual counts one of two wishes for a layout, and caches the height by the count
         pane.virtual_size = size
     else:
         pane.set_reactive(Widget.virtual_size, size)
