@@ -16,7 +16,7 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
-from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
+from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of
 from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED, opened_by
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
@@ -74,10 +74,9 @@ class OverviewScreen(LiveFilterScreen):
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
         self._actions = PaneReading(recent_actions)
-        self._suspicions = PaneReading(suspicions, self._list.suspect)
         self._card = PaneReading(lambda: self._of_selected(summary_of))
         self._next = PaneReading(lambda: self._of_selected(next_page_of))
-        self.reads = (self._actions, self._suspicions, self._card, self._next)
+        self.reads = (self._actions, self._card, self._next)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -109,7 +108,7 @@ class OverviewScreen(LiveFilterScreen):
         return None if view is None else ask(view.origin)
 
     def take(self, shot: Snapshot) -> None:
-        """Takes changed origins, new events, what operators did, and which origins look like traps."""
+        """Takes changed origins, new events, and what operators did."""
         if shot.anew:
             self._events.begin()
             self._list.begin()
@@ -183,7 +182,7 @@ class OverviewScreen(LiveFilterScreen):
         about = view, clock.wall_ms(), live.run, clock.zone, live.who, live.in_flight(view)
         meter, card = live.meters.get(view.origin), self._card.value
         line = meter.line(live.counted_ms(), RATE_WIDTH) if meter else []
-        suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
+        suspicion = (card and card.suspicion) or live.traps.get(view.origin)
         state, words, *more = summary.summary_lines(*about, line)
         comes = summary.next_lines(view, self._next.value or "")
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
