@@ -183,6 +183,12 @@ async def test_a_click_on_a_header_orders_by_it() -> None:
         assert "by done ▼" in held.text()
 
 
+async def test_on_a_narrow_screen_the_title_leaves_the_tally_out_and_says_that_the_pane_is_enlarged() -> None:
+    async with stage((60, 20)) as held:
+        await held.press("+")
+        held.sees("Origins · 11 · by fail ▼ · zoom full")
+
+
 async def test_problems_only() -> None:
     async with stage(reports=trapped()) as held:
         await held.settle(3)

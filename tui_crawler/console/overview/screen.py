@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.records.view import OriginView
 
 RATE_WIDTH = 20
+_TALLIED_FROM = 72
+"""Cells of a screen whose title counts origins by state: else it would hide what follows it, as the zoom."""
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
 what is measured would have the screen laid out anew as the cursor moves."""
@@ -163,7 +165,8 @@ class OverviewScreen(LiveFilterScreen):
         if wanted.problems:
             parts.append("problems only")
         tally = self.console.live_state.tally
-        parts.append("  ".join(f"{state_mark(one).glyph} {count(tally[one])}" for one in TALLIES if tally[one]))
+        listed = [one for one in TALLIES if tally[one] and self.size.width >= _TALLIED_FROM]
+        parts.append("  ".join(f"{state_mark(one).glyph} {count(tally[one])}" for one in listed))
         title(self._table, " · ".join(filter(None, parts)))
 
     def _show_sort(self) -> None:
