@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHOW = "diagnosis.show"
 _LONGEST = 24  # cells of what an action does
-_LONG_WORD = 14  # letters
+_LONG_WORD = 14  # letters: where such a word has no room, as a URL, it is cut
 
 
 Offer = tuple[str, str, str]
@@ -36,33 +36,26 @@ def allow_label(diagnosis: Diagnosis) -> str:
 def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> tuple[Line, tuple[Zone, ...]]:
     """Return the line in `width` cells, and where it can be clicked. Where there is little room the words are cut down
     to half of it, and then offers are left out, the last first."""
-    words, shown = safe(diagnosis.words, 500), [(one, _cells(one)) for one in offers]
+    words, shown = safe(diagnosis.words, 500), list[tuple[str, tuple[Styled, ...]]]()
+    for action_id, key, label in offers:
+        named = Styled(f"[{key}] " if key else "", "accent bold"), Styled(label, "" if key else "accent")
+        shown.append((action_id, (Styled("  " if shown else "   "), *named)))
     while shown and _room(shown, width) < min(width // 2, cell_len(words)):
         shown.pop()
-    words = _clip_at_word(words, _room(shown, width))
-    parts = [Styled("⚠ ", "warning bold"), Styled(words, "warning"), Styled(" " if shown else "")]
-    zones = [Zone(0, 2 + cell_len(words), SHOW)] if diagnosis.origins else []
-    at = 3 + cell_len(words)
-    for (action_id, *_), cells in shown:
-        end = at + width_of(cells)
-        zones.append(Zone(at + 2, end, action_id))
+    cut = clip(words, _room(shown, width))
+    whole, _, part = cut.rpartition(" ")
+    if cut != words and whole and len(part) < _LONG_WORD:
+        cut = f"{whole}{ELLIPSIS}"
+    parts = [Styled("⚠ ", "warning bold"), Styled(cut, "warning")]
+    at = width_of(tuple(parts))
+    zones = [Zone(0, at, SHOW)] if diagnosis.origins else []
+    for action_id, cells in shown:
+        zones.append(Zone(at + width_of(cells[0]), at + width_of(cells), action_id))
         parts += cells
-        at = end
+        at = zones[-1].end
     return tuple(parts), tuple(zones)
 
 
-def _cells(offer: Offer) -> tuple[Styled, ...]:
-    _, key, label = offer
-    return Styled("  "), Styled(f"[{key}] " if key else "", "accent bold"), Styled(label, "" if key else "accent")
-
-
-def _room(shown: Sequence[tuple[Offer, tuple[Styled, ...]]], width: int) -> int:
+def _room(shown: Sequence[tuple[str, tuple[Styled, ...]]], width: int) -> int:
     """The cells that are left for the words."""
-    return width - 2 - sum(width_of(cells) for _, cells in shown) - bool(shown)
-
-
-def _clip_at_word(words: str, cells: int) -> str:
-    """The words that have room; the last is cut only where it is long, as a URL is."""
-    cut = clip(words, cells)
-    whole, _, part = cut.rpartition(" ")
-    return f"{whole}{ELLIPSIS}" if cut != words and whole and len(part) < _LONG_WORD else cut
+    return width - 2 - sum(width_of(cells) for _, cells in shown)
