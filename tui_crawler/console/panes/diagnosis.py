@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui_crawler.console.panes.footer import Zone
+from tui_crawler.console.panes.line import as_door
 from tui_crawler.domain.history.diagnosis import DiagnosisKind
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.cells import Styled
@@ -53,24 +53,21 @@ def offers_of(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     return [*found, *shows, (DISMISS, "hide")]
 
 
-def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> tuple[Line, tuple[Zone, ...]]:
-    """Return the line in `width` cells, and where it can be clicked. Where there is little room the words are cut down
+def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> Line:
+    """Return the line in `width` cells, of doors. Where there is little room the words are cut down
     to half of it, and then offers are left out, the last first."""
     words, kept = safe(diagnosis.words, 500), list(offers)
     while kept and width - 2 - _needed(kept) < min(width // 2, cell_len(words)):
         kept.pop()
     words = clip(words, max(0, width - 2 - _needed(kept)))
-    parts = [Styled("⚠ ", "warning bold"), Styled(words, "warning")]
-    at = 2 + cell_len(words)
-    zones = [Zone(0, at, next((one.action_id for one in offers if one.action_id == SHOW), ""))]
+    parts: list[Styled] = [Styled("⚠ ", "warning bold"), Styled(words, "warning")]
+    if any(one.action_id == SHOW for one in offers):
+        parts = [*as_door(tuple(parts), SHOW)]
     for place, one in enumerate(kept):
-        gap = 2 if place else 3
-        end = at + gap + cell_len(one.text)
-        zones.append(Zone(at + gap, end, one.action_id))
-        key = f"[{one.key}] " if one.key else ""
-        parts += [Styled(" " * gap), Styled(key, "accent bold"), Styled(one.label, "" if one.key else "accent")]
-        at = end
-    return tuple(parts), tuple(zone for zone in zones if zone.action_id)
+        key = Styled(f"[{one.key}] " if one.key else "", "accent bold")
+        label = Styled(one.label, "" if one.key else "accent")
+        parts += [Styled(" " * (2 if place else 3)), *as_door((key, label), one.action_id)]
+    return tuple(parts)
 
 
 def _needed(offers: Sequence[Offer]) -> int:

@@ -140,9 +140,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             await super().on_event(event)
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar()
+        yield HeaderBar(id="header")
         yield TabBar(id="views")
-        yield DiagnosisBar()
+        yield DiagnosisBar(id="diagnosis")
         if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
@@ -150,7 +150,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             yield self._replay_bar
         yield from self.body()
         yield EntryLine(self.focus_main)
-        yield FooterBar()
+        yield FooterBar(id="footer")
         yield NoticeBox()
         yield TooSmall()
 
