@@ -29,7 +29,7 @@ from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.screen.places import ScreenPlace
-from tui_crawler.console.screen.port import ListExport, ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
 from tui_crawler.console.table.layouts import TableLayout, ViewLayout
