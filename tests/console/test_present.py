@@ -180,10 +180,10 @@ def test_a_text_cut_at_its_left_keeps_its_end(text: str, cells: int) -> None:
 @given(st.integers(0, 200))
 def test_the_footer_leaves_no_key_out_that_has_room_and_keeps_their_order(width: int) -> None:
     keys = [(action.id, action.keys.split(",")[0], action.label) for action in footer_at(Where.overview)]
-    zones = [*doors_in(footer_line(("Origins",), keys, width))]
-    shown = [goal for _, _, goal in zones]
+    doors = [*doors_in(footer_line(("Origins",), keys, width))]
+    shown = [goal for _, _, goal in doors]
     assert shown == [name for name, _, _ in keys if name in shown]
-    free = width - min(width // 3, len("Origins") + 3) - sum(end - start for start, end, _ in zones) - 2 * len(zones)
+    free = width - min(width // 3, len("Origins") + 3) - sum(end - start for start, end, _ in doors) - 2 * len(doors)
     assert all(len(f"{key} {label}") > free for name, key, label in keys if name not in shown)
 
 
@@ -204,6 +204,9 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
     assert "⚠ stale 4 s" in shown(failed, 60)
     frozen = HeaderState("n", StateGlyph("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)
     assert "frozen" in shown(frozen, 40)
+    watches = HeaderState("n", frozen.engine, run_view(), NOW, TALLY, requests_per_s=8.1, readonly=True)
+    assert " 8.1/s" in shown(watches, 26)
+    assert "read-only" in shown(watches, 40)
 
 
 def test_the_clock_of_a_run_whose_engine_broke_off_stands_still() -> None:
