@@ -79,7 +79,7 @@ ACTIONS: tuple[Action, ...] = (
     _crawl("origin.top_up", "o f", "top up", "Set patience to full; an origin stopped by errors resumes", _ORIGINS,
         (*_WRITE_ORIGIN, Need.lost_patience), "top-up ORIGIN", word="topup"),
     _crawl("delay.up", "d", "slower", "Raise the delay of the origin by a step", _ORIGINS,
-        (*_WRITE_ORIGIN, Need.unfinished), "delay ORIGIN DURATION", "restores the delay", "slower", 70),
+        (*_WRITE_ORIGIN, Need.unfinished), "delay ORIGIN DURATION", "restores the delay", "slower", 25),
     _crawl("delay.down", "D", "faster", "Lower the delay again; never below robots.txt or the configuration", _ORIGINS,
         (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "delay ORIGIN DURATION", "restores the delay", "faster",
         71),

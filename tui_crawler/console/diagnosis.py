@@ -56,7 +56,7 @@ class DiagnosisActions(Handles):
             for action_id, label in (offers_of(found) if found is not None else ())
             if not why_not(BY_ID[action_id], situation)
         ]
-        screen.query_one(DiagnosisBar).tell(found, offers)
+        screen.query_one(DiagnosisBar).tell(found, sorted(offers, key=lambda one: not one.key))  # what is clicked: last
 
     @handles("diagnosis.show")
     def show(self) -> None:
