@@ -89,7 +89,7 @@ ACTIONS: tuple[Action, ...] = (
         _WRITE_ORIGIN, "exclude host HOST", "removes it from the list", "excludehost"),
     _crawl("robots.refetch", "o R", "refetch", "Fetch robots.txt again at once; the delay is kept",
         _ORIGINS | _on(Where.robots), _WRITE_ORIGIN, "refetch ORIGIN", word="refetch"),
-    _look("robots.view", "o r", "robots.txt",
+    _look("robots.view", "o r", "robots.txt, contract",
         "robots.txt with the line that decides on the selected URL, and the contract",
         _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", takes=Takes.origin),
     _look("origin.tree", "o t", "site tree", "The URLs of the origin by the folders of their paths, with counts",
