@@ -203,6 +203,9 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
     assert "⚠ stale 4 s" in shown(failed, 60)
     frozen = HeaderState("n", StateGlyph("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)
     assert "frozen" in shown(frozen, 40)
+    watches = HeaderState("n", frozen.engine, run_view(), NOW, TALLY, requests_per_s=8.1, readonly=True)
+    assert " 8.1/s" in shown(watches, 26)
+    assert "read-only" in shown(watches, 40)
 
 
 def test_the_clock_of_a_run_whose_engine_broke_off_stands_still() -> None:

@@ -96,7 +96,7 @@ class Where(Enum):
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
     timeline = (
         "Politeness",
-        "Required and actual gaps between requests over time, a lane per origin, with requests, patience and state.",
+        "Required and actual gaps between requests over time, with requests, patience and state.",
     )
     sql = "SQL", "Read-only queries in SQL: the views with their columns, the result as a table or a chart."
     welcome = "Welcome", ""

@@ -152,7 +152,7 @@ ACTIONS: tuple[Action, ...] = (
         _PULSE, word="latency"),
     _look("pulse.wall", "o w", "wall", "Every origin over the span, one line each; or the charts", _PULSE, word="wall"),
     _look("timeline.open", "o p", "politeness",
-        "Promised and kept gaps of the marked origins, or the selected, over time", _ORIGINS, (Need.origin,),
+        "Required and actual gaps between the requests of an origin over time", _ORIGINS, (Need.origin,),
         "audit --verbose", word="politeness"),
     _look("view.problems", "t p", "problems", "Show problems only, or everything again", _PROBLEMS, word="problems"),
     _look("view.freeze", "f", "freeze", "Hold the picture while the crawl continues; in a replay hold or play time",

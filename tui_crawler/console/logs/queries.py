@@ -84,46 +84,42 @@ class LogScope:
         """Read attempts, activity and actions, each from an edge on."""
         terms = terms_of(frozenset(one for one in Severity if one >= self.level), self.origin)
         limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
-        attempts, activity, actions = (LogReach(edge, limit, look, oldest_first) for edge in edges)
-        found = as_lines(reports.attempt_stretch(terms, attempts), attempt_line)
-        if self.attempts_only:
-            return found, Strand(), Strand()
-        happened = as_lines(reports.activity_stretch(terms, activity), activity_line)
-        return found, happened, actions_of(reports, actions)
+        return [
+            Strand() if kind and self.attempts_only else strand_of(reports, kind, terms, reach)
+            for kind, reach in enumerate(LogReach(edge, limit, look, oldest_first) for edge in edges)
+        ]
 
 
 @asks(ONCE_MS)
 def log_before(reports: LogReports, _now: int, place: LogPlace, scope: LogScope) -> LogEntries:
     """Read the entries before a place, the newest of them."""
-    starts = [0 if number == _ALL else number + 1 for number in place]
-    strands = scope.strands(reports, starts, oldest_first=False)
-    reach = max((one.last_at for one in strands if not one.ended), default=None)
-    known = [one.first_id for one in strands] if place == END else place
-    if reach is None:
-        every = [line for one in strands for line in one.found]
-        return LogEntries(BEGINNING, LogPlace(*known), _of_origin(every, scope.origin))
-    edges: list[int] = []
-    lines: list[LogLine] = []
-    for strand, at in zip(strands, known, strict=True):
-        taken = strand.found if _limits(strand, reach) else _within(strand.found, reach, _ALL)
-        edges.append(strand.last_id - 1 if _limits(strand, reach) else taken[-1].key[1] - 1 if taken else at)
-        lines += taken
-    return LogEntries(LogPlace(*edges), LogPlace(*known), _of_origin(lines, scope.origin), ended=False)
+    return _window(reports, place, scope, oldest_first=False)
 
 
 @asks(COUNTER_MS)
 def log_after(reports: LogReports, _now: int, place: LogPlace, scope: LogScope) -> LogEntries:
     """Read the entries behind a place, the oldest of them; at the end of the log what has come in."""
-    strands = scope.strands(reports, place, oldest_first=True)
-    reach = min((one.last_at for one in strands if not one.ended), default=None)
+    return _window(reports, place, scope, oldest_first=True)
+
+
+def _window(reports: LogReports, place: LogPlace, scope: LogScope, *, oldest_first: bool) -> LogEntries:
+    """Read on from a place, as far as all three reach."""
+    starts = place if oldest_first else [0 if number == _ALL else number + 1 for number in place]
+    strands = scope.strands(reports, starts, oldest_first=oldest_first)
+    limits = [one.last_at for one in strands if not one.ended]
+    reach = (min if oldest_first else max)(limits, default=None)
+    known = LogPlace(*(one.first_id for one in strands)) if place == END else place
     edges: list[int] = []
     lines: list[LogLine] = []
-    for strand, at in zip(strands, place, strict=True):
-        whole = reach is None or _limits(strand, reach)
-        taken = strand.found if reach is None or whole else _within(strand.found, 0, reach)
-        edges.append((strand.last_id if whole else taken[-1].key[1] if taken else 0) or at)
+    for strand, at in zip(strands, known, strict=True):
+        whole = reach is None or (not strand.ended and strand.last_at == reach)
+        taken = strand.found if reach is None or whole else _up_to(strand.found, reach, oldest_first=oldest_first)
+        last_id = strand.last_id if whole else taken[-1].key[1] if taken else 0
+        edges.append(last_id - (not oldest_first) if last_id else at)
         lines += taken
-    return LogEntries(place, LogPlace(*edges), _of_origin(lines, scope.origin), ended=reach is None)
+    edge = BEGINNING if reach is None and not oldest_first else LogPlace(*edges)
+    after, up_to = (known, edge) if oldest_first else (edge, known)
+    return LogEntries(after, up_to, _of_origin(lines, scope.origin), ended=reach is None)
 
 
 @asks(ONCE_MS)
@@ -139,8 +135,13 @@ def log_actions(reports: LogReports, _now: int, origin: str = "") -> tuple[Actio
     return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, origin))
 
 
-def actions_of(reports: LogReports, reach: LogReach) -> Strand:
-    """Actions, whatever they are about. Raises StorageFailure."""
+def strand_of(reports: LogReports, kind: int, terms: LogTerms, reach: LogReach) -> Strand:
+    """Read one of the three, which is named by its place in `LogPlace`. Terms are not for actions. Raises
+    StorageFailure."""
+    if kind == 0:
+        return _as_lines(reports.attempt_stretch(terms, reach), attempt_line)
+    if kind == 1:
+        return _as_lines(reports.activity_stretch(terms, reach), activity_line)
     before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
     found = reports.actions(reach.limit, before_id=before, after_id=after, oldest_first=reach.oldest_first)
     lines = tuple(map(action_line, found))
@@ -149,20 +150,15 @@ def actions_of(reports: LogReports, reach: LogReach) -> Strand:
     return Strand(lines, lines[0].key[1], lines[-1].key[1], lines[-1].at, len(lines), len(lines) < reach.limit)
 
 
-def as_lines(found: LogStretch[T], line: Callable[[T], LogLine]) -> Strand:
-    """Return what was found as entries."""
+def _as_lines(found: LogStretch[T], line: Callable[[T], LogLine]) -> Strand:
     return replace(cast("LogStretch[Any]", found), found=tuple(map(line, found.found)))
 
 
-def _within(lines: Sequence[LogLine], since: int, until: int) -> Sequence[LogLine]:
-    """The entries up to the last one of a time (epoch ms)."""
-    backwards = enumerate(reversed(lines))
-    return lines[: next((len(lines) - at for at, line in backwards if since <= line.at <= until), 0)]
-
-
-def _limits(strand: Strand, reach: int) -> bool:
-    """Whether a window ends where this one does: then all that was read of it belongs to the window."""
-    return not strand.ended and strand.last_at == reach
+def _up_to(lines: Sequence[LogLine], reach: int, *, oldest_first: bool) -> Sequence[LogLine]:
+    """The entries up to the last one that a time (epoch ms) reaches."""
+    places = range(len(lines), 0, -1)
+    reached = (at for at in places if (lines[at - 1].at <= reach if oldest_first else lines[at - 1].at >= reach))
+    return lines[: next(reached, 0)]
 
 
 def _of_origin(lines: Sequence[LogLine], origin: str) -> tuple[LogLine, ...]:

@@ -6,12 +6,13 @@ one of them is the next entry once the others have come as far as that.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, as_lines
+from tui_crawler.console.logs.queries import END, LogPlace, Strand, strand_of
 from tui_crawler.console.logs.rows import (
     LEVEL_WORDS,
     LogLine,
@@ -136,7 +137,7 @@ FEWEST, MOST = 500, 50_000
 QUICK_MS, SLOW_MS = 75, 150
 """A reading that took less makes the next piece larger, one that took longer makes it smaller."""
 _GROWTH = 2
-_ATTEMPTS, _ACTIVITY, _ACTIONS = range(3)  # as in `LogPlace`
+_, _ACTIVITY, _ACTIONS = range(3)  # as in `LogPlace`
 _MOST_MADE = 5_000
 """How many of what is not sifted by the database one piece looks at."""
 
@@ -231,15 +232,11 @@ class LogSearch:
 
     def _strand(self, reports: LogReports, kind: int, edge: int) -> Strand:
         """Look on in one of the three; of attempts the database sifts the text itself."""
-        quest, sifted, made = self.quest, (1, self.look), (min(self.look, _MOST_MADE),) * 2
-        limit, look = made if kind == _ACTIONS or (kind == _ACTIVITY and quest.text) else sifted
+        quest, most = self.quest, min(self.look, _MOST_MADE)
+        made = kind == _ACTIONS or (kind == _ACTIVITY and quest.text)
+        limit, look = (most, most) if made else (1, self.look)
         reach = LogReach(edge, limit, look, oldest_first=not self.older)
-        if kind == _ACTIONS:
-            return actions_of(reports, reach)
-        if kind == _ACTIVITY:
-            return as_lines(reports.activity_stretch(terms_of(quest.levels, quest.origin), reach), activity_line)
-        terms = terms_of(quest.levels, quest.origin, quest.text)
-        return as_lines(reports.attempt_stretch(terms, reach), attempt_line)
+        return strand_of(reports, kind, terms_of(quest.levels, quest.origin, quest.text), reach)
 
     def _open(self, trail: SearchProgress) -> bool:
         """Whether there may be something nearer in one of the three than what was found."""
@@ -278,12 +275,8 @@ def _last_until(at: int, before: Callable[[int], LogLine | None]) -> int:
     """The id of the last entry that is not later than a time, found by halving; 0: there is none. `before` reads the
     newest entry before an id, of all for 0."""
     newest = before(0)
-    low, high = 0, newest.key[1] if newest is not None else 0
-    while low < high:
-        middle = (low + high + 1) // 2
-        line = before(middle + 1)
-        if line is None or line.at <= at:
-            low = middle
-        else:
-            high = line.key[1] - 1
-    return low
+
+    def at_of(number: int) -> int:
+        return line.at if (line := before(number + 1)) is not None else at
+
+    return bisect_right(range(1, newest.key[1] + 1 if newest is not None else 1), at, key=at_of)

@@ -71,8 +71,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def __init__(self, origin: str, pane: str = "") -> None:
         """`origin` is raw text as stored; `pane` is the id of the one that has the focus first."""
-        super().__init__()
-        self._origin = origin
+        super().__init__(origin)
         if pane:
             self.AUTO_FOCUS = f"#{pane}"  # type: ignore[misc]  # of this one alone
         self._contract = PaneReading(lambda: queries.contract_of(origin))
@@ -91,10 +90,10 @@ class OriginScreen(LaneScreen, RowsScreen):
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
         self._list.newest_on_top = True
-        self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
+        self.lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
-        self.reads = (*told, self.read_lane(self._lane), self._list)
-        self._panes = Grid(self._why, self._todo, self._lane, self._attempts, self._exits, id="origin-panes")
+        self.reads = (*told, self.lane_read, self._list)
+        self._panes = Grid(self._why, self._todo, self.lane, self._attempts, self._exits, id="origin-panes")
         self._panes.update_classes(self._pane_classes(self.app.size), update=False)
         yield Vertical(FactsPane(self._head, id="why-here", classes="", still=True), self._panes, id="body")
 
@@ -109,7 +108,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     @property
     def lane_width(self) -> int:
-        return self._lane.size.width
+        return self.lane.size.width
 
     def show_live(self) -> None:
         seen = frozenset(self._todo.visible_keys)
@@ -127,23 +126,13 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def show_politeness(self, now: Situation) -> None:
         """Goes to the lane; from there to a screen of its own, where spans are longer and shorter."""
-        if self.focused is self._lane or not self._lane.display:
+        if self.focused is self.lane or not self.lane.display:
             super().show_politeness(now)
         else:
-            self._lane.focus()
+            self.lane.focus()
 
     def action_open_lane(self) -> None:
-        self.console.go_to(Where.timeline, (self._origin,))
-
-    def action_go_to(self, step: int) -> None:
-        """There is one lane only."""
-
-    @property
-    def lane(self) -> LanePane:
-        return self._lane
-
-    def shown_lanes(self) -> Sequence[LanePane]:
-        return [self._lane] if self._lane.size.width else []
+        self.console.go_to(Where.timeline, self._origin)
 
     def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
         self._todo.fill(self._todo_lines(enumerate(todo, 1)), present(self.console.clock))
@@ -238,7 +227,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def open_selected(self) -> None:
         """Opens the URL under the cursor, or the pages whose last attempt ended with an exit code."""
-        if self.focused is self._lane:
+        if self.focused is self.lane:
             self.action_open_lane()
         elif self.focused is self._exits:
             if code := str(self._exits.cursor_key or ""):

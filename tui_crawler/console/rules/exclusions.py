@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, unlisted
-from tui_crawler.console.rules.impact import Counting, ImpactNews
+from tui_crawler.console.rules.impact import Counting
 from tui_crawler.console.screen.base import title
+from tui_crawler.domain.rules.ruleset import RulesetChange
 
 if TYPE_CHECKING:
+    from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.rules.exclusion import Exclusion
-    from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
+    from tui_crawler.domain.rules.ruleset import RulesProblem
 
 _SECOND_KEY = re.compile(r",\s*[a-z_]+:\s")
 
@@ -31,12 +33,13 @@ class ExclusionEntry:
         pane: tuple[str, str],
         over: Callable[[], None],
     ) -> None:
-        """`added` is the list as it is, `pane` (selector and title) shows what is typed, `over` what is there else."""
+        """`added` is the list, `pane` (selector and title) shows what is typed, `over` what is there else."""
         self._screen, self._added, self._pane, self._over = screen, added, pane, over
         self._use = EntryUse("exclude", self.entered, self.typed, self.left, judged=True)
-        self._counting: Counting | None = None
+        self._rule_queries = cast("RuleQueries", screen.console.rules)  # the action is for consoles that write
+        self._counting = Counting(screen, self._rule_queries, self._counted)
         self._text = ""
-        self._read: RulesetChange | tuple[RulesProblem, ...] | None = None
+        self._read: RulesetChange | tuple[RulesProblem, ...] = RulesetChange()
         self._entered = False
 
     @property
@@ -58,16 +61,12 @@ class ExclusionEntry:
 
     def typed(self, text: str) -> None:
         """Reads what is typed, and counts what it would block."""
-        rule_queries = self._screen.console.rules
-        self._text, self._entered = text, False
-        self._read = None
-        if rule_queries is not None and text.strip():
+        self._text, self._entered, self._read = text, False, RulesetChange()
+        if text.strip():
             item = f"{{{text}}}" if _SECOND_KEY.search(text) else text  # a single key needs no braces, nor quotes
-            self._read = rule_queries.read(f"exclusions:\n- {item.strip()}\n")
+            self._read = self._rule_queries.read(f"exclusions:\n- {item.strip()}\n")
         new = unlisted(self._typed, self._added())
-        if rule_queries is not None and new and self._counting is None:
-            self._counting = Counting(self._screen, rule_queries, self._counted)
-        if self._counting is not None and new != self._counting.asked:
+        if new != self._counting.asked:
             self._counting.ask(new)
         self._tell()
 
@@ -75,11 +74,11 @@ class ExclusionEntry:
         """Enter: asks once the impact is known; what is wrong stays in the line."""
         if text != self._text:
             self.typed(text)
-        if self._read is None:
-            self.leave()
+        if not text.strip():
+            self._line.leave()
         elif isinstance(self._read, tuple):
             self._screen.console.tell("no", self._read[0].words, "warning")
-        elif self._counting is not None and self._counting.asked and not self._counting.is_fresh:
+        elif self._counting.asked and not self._counting.is_fresh:
             self._entered = True
             self._counting.freshen()
         else:
@@ -87,42 +86,32 @@ class ExclusionEntry:
 
     @property
     def _typed(self) -> tuple[Exclusion, ...]:
-        return () if self._read is None or isinstance(self._read, tuple) else self._read.exclusions or ()
-
-    def leave(self) -> None:
-        """Closes the line."""
-        if self.is_open:
-            self._line.leave()
+        return () if isinstance(self._read, tuple) else self._read.exclusions or ()
 
     def left(self) -> None:
         """The line was left: what was counted for it is counted no further."""
-        if self._counting is not None and self._counting.asked:
+        if self._counting.asked:
             self._counting.ask(())
         self._entered = False
         self._over()
 
     def close(self) -> None:
         """Ends the thread."""
-        if self._counting is not None:
-            self._counting.close()
-
-    @property
-    def _news(self) -> ImpactNews | None:
-        return self._counting.news if self._counting is not None else None
+        self._counting.close()
 
     def _ask(self) -> None:
-        asked = exclude(self._typed, self._added(), self._news)
+        asked = exclude(self._typed, self._added(), self._counting.news)
         if isinstance(asked, str):
             self._screen.console.tell("no", asked, "warning")
         else:
-            self.leave()
+            self._line.leave()
             self._screen.console.command_queue.ask(asked)
 
     def _tell(self) -> None:
         wrong = self._read[0].words if isinstance(self._read, tuple) else ""
         if self._typed and isinstance(said := exclude(self._typed, self._added()), str):
             wrong = said
-        lines = exclusion_lines(self._text, self._typed, wrong, self._news)
+        lines = exclusion_lines(self._text, self._typed, wrong, self._counting.news)
         pane = self._screen.query_one(self._pane[0], Lines)
         title(pane, self._pane[1])
         pane.show(lines)
@@ -131,5 +120,5 @@ class ExclusionEntry:
         if not self.is_open:
             return
         self._tell()
-        if self._entered and self._typed and self._counting is not None and self._counting.over:
+        if self._entered and self._typed and self._counting.over:
             self._ask()

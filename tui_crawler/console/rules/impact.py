@@ -126,7 +126,7 @@ class Counting:
 
     def ask(self, asked: CountedChange, wait_s: float = 0) -> None:
         """Count this, nothing else; of the question before is nothing known. Without entries nothing is counted."""
-        self.asked, self.news, self._under_way = asked, None, asked != ()
+        self.asked, self.news, self._under_way = asked, None, True
         if self._pause is not None:
             self._pause.stop()
         if wait_s:
@@ -168,7 +168,7 @@ class Counting:
 
     def _put(self, asked: CountedChange, extent: Extent) -> None:
         self._inbox.put((asked, extent))
-        if not self._begun and asked != ():
+        if not self._begun:
             self._begun = True
             self._screen.run_worker(self._run, name="impact", group="impact", thread=True, exit_on_error=False)
 
@@ -194,8 +194,7 @@ class Counting:
             asked, extent = wanted
             if asked is not self._counted or extent == "all":
                 self._counted, self._count, self._reading = asked, None, None
-            if asked != ():
-                self._count_now(asked)
+            self._count_now(asked)
 
     def _count_now(self, asked: CountedChange) -> None:
         begun, told = self._clock.mono_ms(), 0
@@ -227,7 +226,7 @@ class Counting:
 
     def _begin(self, asked: CountedChange) -> ImpactCount | None:
         if not isinstance(asked, RuleDraft):
-            return self._rule_queries.impact_of_exclusions(asked)
+            return self._rule_queries.impact_of_exclusions(asked) if asked else None
         if self._reading is None:
             self._reading = reading_of(asked, self._rule_queries.read(asked.text))
         news = ImpactNews(asked, self._reading)

@@ -504,8 +504,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     @handles("timeline.open")
     def show_politeness(self, now: Situation) -> None:
-        """Shows the politeness of the marked origins, or of the selected one, over time."""
-        self.console.go_to(Where.timeline, tuple(view.origin for view in now.origins))
+        """Show the politeness of the selected origin over time."""
+        self.console.go_to(Where.timeline, now.origins[0].origin)
 
     def on_compose(self) -> None:
         """Choose the layout before there are widgets, which are then styled once."""
