@@ -138,6 +138,9 @@ async def test_where_m_makes_a_rule_of_the_selection_the_line_does_not_claim_it(
         await held.press("view.urls", rounds=3)
         assert "[m]" not in line(held)
         assert "allow page" in line(held), "a click does it"
+        await held.pilot.resize_terminal(80, 24)
+        await held.quiet()
+        assert "[g w] show" in line(held), "what has a key comes first"
 
 
 async def test_a_click_on_the_line_does_what_it_names_also_where_a_key_would_not() -> None:
