@@ -226,8 +226,8 @@ def every_line(payload: str) -> Iterator[Line]:
     yield from lines_of_tools(payload)
     yield from printed(reports, payload)
     yield from seeds_lines(read_seeds(f"https://x.example/{payload}\n{payload}", (payload,)))
-    yield footer_line((payload,), (), 80)[0]
+    yield footer_line((payload,), (), 80)
     engine = EngineStanding(StateGlyph("✗", "engine failed", "error"), payload)
     state = HeaderState(payload, engine.mark, run, now, idle=engine.trouble)
     yield header_line(state, 120)
-    yield tab_line([Tab("view.rules", payload, payload, payload)], "view.rules", 120)[0]
+    yield tab_line([Tab("view.rules", payload, payload, payload)], "view.rules", 120)

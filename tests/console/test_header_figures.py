@@ -19,6 +19,7 @@ from tui_crawler.console.overview.queries import OriginSummary
 from tui_crawler.console.overview.rows import OVERVIEW, OriginLine
 from tui_crawler.console.overview.summary import card_lines, summary_lines
 from tui_crawler.console.panes.header import Chip, HeaderState, chip, fit_chips, header_line
+from tui_crawler.console.panes.line import doors_in
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.tabs import tab_line, view_tabs
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -169,10 +170,10 @@ KEYS = {where.goes_there: view.key for where, view in VIEWS.items()} | {"help.ke
 
 
 def tabs_at(width: int, state: HeaderState, current: Where = Where.overview) -> str:
-    line, zones = tab_line(*view_tabs(state, current, KEYS.__getitem__), width)
+    line = tab_line(*view_tabs(state, current, KEYS.__getitem__), width)
     text = cell_text(line)  # type: ignore[arg-type]
     assert len(text) <= width
-    assert all(text[zone.start + 1] == KEYS[zone.action_id] for zone in zones)
+    assert all(text[start + 1] == KEYS[goal] for start, _, goal in doors_in(line))
     return text
 
 

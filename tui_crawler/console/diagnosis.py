@@ -60,7 +60,7 @@ class DiagnosisActions(Handles):
             for action_id, label in (_offers_of(found) if found is not None else ())
             if not why_not(BY_ID[action_id], situation)
         ]
-        screen.query_one(DiagnosisBar).tell(found, offers)
+        screen.query_one(DiagnosisBar).tell(found, sorted(offers, key=lambda one: not one[1]))  # what is clicked: last
 
     @handles(SHOW)
     def show(self) -> None:

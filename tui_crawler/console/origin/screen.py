@@ -201,12 +201,12 @@ class OriginScreen(LaneScreen, RowsScreen):
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
 
-    def on_lines_count_pressed(self, event: Lines.CountPressed) -> None:
+    def on_lines_opened(self, event: Lines.Opened) -> None:
         """Opens what the state counts."""
-        if event.column == "todo":
+        if event.goal == "todo":
             self._todo.focus()
         else:
-            self.console.go_to(*opened_by(event.column, self._origin, self.console.live_state.origins))
+            self.console.go_to(*opened_by(str(event.goal), self._origin, self.console.live_state.origins))
 
     @handles("view.problems")
     def _show_problems(self) -> None:

@@ -333,10 +333,10 @@ class OverviewScreen(LiveFilterScreen):
         else:
             self.console.go_to(Where.url, self._events.url_of(event.key))
 
-    def on_lines_count_pressed(self, event: Lines.CountPressed) -> None:
+    def on_lines_opened(self, event: Lines.Opened) -> None:
         """Opens what the card counts."""
         if (view := self._selected()) is not None:
-            self.console.go_to(*opened_by(event.column, view.origin, self.console.live_state.origins))
+            self.console.go_to(*opened_by(str(event.goal), view.origin, self.console.live_state.origins))
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         if event.table is self._table and event.column_id in ORDERS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.logs.attempts import exit_cell, exit_code_of, status_cell
 from tui_crawler.console.overview.rows import patience_words
 from tui_crawler.console.panes.header import eta_words
-from tui_crawler.console.panes.line import LABEL, CountLine, HangingText, Line, Paragraph, fact
+from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, as_door, fact
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.history.eta import Limit, estimate
 from tui_crawler.domain.history.idle_reason import delay_why
@@ -77,7 +77,7 @@ def count_lines(view: OriginView, more: str = "") -> list[Line]:
         "fail": fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
         "blocked": fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
     }
-    counts = [CountLine(line, column) for column, line in lines.items()]
+    counts = [as_door(line, column) for column, line in lines.items()]
     return [*counts, fact("requests", count(view.requests), Styled(" in all runs", "muted"))]
 
 
