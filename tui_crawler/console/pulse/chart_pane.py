@@ -12,9 +12,8 @@ from textual.message import Message
 
 from tui_crawler.console.logs.attempts import mark_of, short_name
 from tui_crawler.console.panes.bars import Bar
-from tui_crawler.console.panes.border import write_pieces, write_title
+from tui_crawler.console.panes.border import write_pieces, write_title, zoom_words
 from tui_crawler.console.panes.line import Line
-from tui_crawler.console.panes.zoom import zoom_words
 from tui_crawler.console.pulse.rows import Chart, Charts, drawn, nothing_of, says_of
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS
