@@ -117,6 +117,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             marked_here=lambda: self.marks.focused_count,
             filtered=lambda: self.narrowed or self.table_filter.filtered is not None,
             zoom=lambda: self.zoom.level,
+            more=lambda: self.console.appearance.more,
         )
 
     @property
