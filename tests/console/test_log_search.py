@@ -105,12 +105,9 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
     )
     fits = [line for line in lines if quest.fits(line) and (line.at <= at) is older]
     expected = (fits[-1] if older else fits[0]) if fits else None
-    found = searched(reports, replace(LogSearch.begin(quest, place, older=older), look=3))
+    found = searched(reports, replace(LogSearch(quest, older, place), look=3))
     assert found.found == expected
-    if expected is None:
-        assert found.place is None
-    else:
-        assert found.place is not None
+    if expected is not None:
         around = log_around(found.place, LogScope()).read(reports, NOW)
         assert expected in around.lines
         keyset = LogListWindow(start=found.place)
@@ -127,7 +124,7 @@ def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is
     entries: list[tuple[int, int]], quest: SearchTerms, older: bool
 ) -> None:
     reports = logged(entries)
-    start = LogSearch.begin(quest, END if older else BEGINNING, older=older)
+    start = LogSearch(quest, older, END if older else BEGINNING)
     found = searched(reports, replace(start, look=3)).found
     assert (found is not None) is any(map(quest.fits, every_line(reports)))
     assert found is None or quest.fits(found)
@@ -135,7 +132,7 @@ def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is
 
 def test_a_search_of_many_pieces_asks_the_database_by_level_and_text() -> None:
     reports = logged([(0, at) for at in range(100)])
-    start = replace(LogSearch.begin(SearchTerms(ALL, "nowhere"), END, older=True), look=10)
+    start = replace(LogSearch(SearchTerms(ALL, "nowhere"), True, END), look=10)
     assert searched(reports, start).found is None
     asked = [one for one in reports.asked if one.startswith("attempt_stretch")]
     assert asked[0] == "attempt_stretch(0, <, 'nowhere')"
@@ -143,7 +140,7 @@ def test_a_search_of_many_pieces_asks_the_database_by_level_and_text() -> None:
 
 
 def test_pieces_are_of_the_size_that_fits_the_machine() -> None:
-    search = LogSearch.begin(SearchTerms(ALL, "x"), END, older=True)
+    search = LogSearch(SearchTerms(ALL, "x"), True, END)
     assert search.look == FEWEST
     assert search.sized(10).look == 2 * FEWEST
     assert search.sized(100).look == FEWEST
@@ -152,7 +149,7 @@ def test_pieces_are_of_the_size_that_fits_the_machine() -> None:
 
 
 def test_nothing_is_older_than_the_beginning() -> None:
-    search = LogSearch.begin(SearchTerms(ALL, "x"), BEGINNING, older=True)
+    search = LogSearch(SearchTerms(ALL, "x"), True, BEGINNING).read(logged([(0, 1), (1, 2), (2, 3)]))
     assert search.over
     assert search.found is None
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.queries import END, LogPlace, Strand, strand_of
+from tui_crawler.console.logs.queries import ACTION, LogPlace, Strand, entries_from, strand_of
 from tui_crawler.console.logs.rows import (
     LEVEL_WORDS,
     LogLine,
@@ -113,13 +114,13 @@ class LogSeeking(AnyReading):
         return False
 
     def _end(self, found: LogSearch) -> None:
-        line, place, rows = found.found, found.place, self._list
-        if line is None or place is None:
+        line, rows = found.found, self._list
+        if line is None:
             if not (self._both_ways and self._begin(found.quest, self._words, older=not found.older)):
                 end = "beginning" if found.older else "end"
                 self._tell(f"no further {self._words}: searched up to its {end}")
         elif not rows.in_part:
-            self._arrive(rows.keyset.at(place), line)
+            self._arrive(rows.keyset.at(found.place), line)
 
     def _begin(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
@@ -128,7 +129,7 @@ class LogSeeking(AnyReading):
         if edge is None:
             return both_ways and self._begin(quest, words, older=not older)
         self._words, self._both_ways = words, both_ways
-        self._search = LogSearch.begin(quest, edge, older=older)
+        self._search = LogSearch(quest, older, edge)
         return True
 
 
@@ -137,7 +138,6 @@ FEWEST, MOST = 500, 50_000
 QUICK_MS, SLOW_MS = 75, 150
 """A reading that took less makes the next piece larger, one that took longer makes it smaller."""
 _GROWTH = 2
-_, _ACTIVITY, _ACTIONS = range(3)  # as in `LogPlace`
 _MOST_MADE = 5_000
 """How many of what is not sifted by the database one piece looks at."""
 
@@ -160,48 +160,20 @@ class SearchTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchProgress:
-    """How far one of the three was looked through: behind the id `edge` (0: from the end), up to the time `at` (epoch
-    ms; None: not begun). `over`: it found something, or nothing lies beyond."""
-
-    edge: int
-    at: int | None = None
-    found: LogLine | None = None
-    over: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class LogSearch:
     """The next piece of a search, whose reading is the search after it.
 
-    `looked_at` entries were looked at so far, `look` of each kind are in this piece at most. Once it is `over`, `place`
-    is the place behind the entry that was found; None: there is none.
+    The log is looked through up to `place`, towards older entries or newer ones: `looked_at` entries so far; `look` of
+    each kind are in this piece at most. Once it is `over`, `place` is behind the entry `found`; None: there is none.
     """
 
     quest: SearchTerms
     older: bool
-    trails: tuple[SearchProgress, ...]
+    place: LogPlace
     look: int = FEWEST
     looked_at: int = 0
-    place: LogPlace | None = None
-
-    @classmethod
-    def begin(cls, quest: SearchTerms, place: LogPlace, *, older: bool) -> LogSearch:
-        """A search from a place on, towards older entries or newer ones."""
-        edges = [0 if place == END else number + 1 if older else number for number in place]
-        trails = (SearchProgress(edge, over=older and at == 0) for edge, at in zip(edges, place, strict=True))
-        return cls(quest, older, tuple(trails))
-
-    @property
-    def found(self) -> LogLine | None:
-        """The nearest entry found so far."""
-        lines = (trail.found for trail in self.trails if trail.found is not None)
-        return (max if self.older else min)(lines, key=attrgetter("order"), default=None)
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing nearer can be found."""
-        return not any(map(self._open, self.trails))
+    found: LogLine | None = None
+    over: bool = False
 
     def sized(self, took_ms: int) -> LogSearch:
         """The next piece in a size that fits how long (ms) the reading before took."""
@@ -211,39 +183,23 @@ class LogSearch:
 
     def read(self, reports: LogReports) -> LogSearch:
         """Looks at the next piece. Raises StorageFailure."""
-        times = [trail.at for trail in self.trails if self._open(trail) and trail.at is not None]
-        nearest = (max(times) if self.older else min(times)) if times else None
-        trails, looked_at = list(self.trails), self.looked_at
-        for kind, trail in enumerate(self.trails):
-            if self._open(trail) and trail.at in {None, nearest}:
-                strand = self._strand(reports, kind, trail.edge)
-                looked_at += strand.looked_at
-                trails[kind] = SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
-                if (hit := next(filter(self.quest.fits, strand.found), None)) is not None:
-                    trails[kind] = SearchProgress(trail.edge, hit.at, hit, over=True)
-        fresh = replace(self, trails=tuple(trails), looked_at=looked_at)
-        found = fresh.found
-        if not fresh.over or found is None:
-            return fresh
-        own, number = found.key
-        before = _newest_before(reports).items()  # of the other kinds it is behind the last one that is not later
-        ids = (number if kind == own else _last_until(found.at, newest) for kind, newest in before)
-        return replace(fresh, place=LogPlace(*ids))
+        entries = entries_from(self.place, partial(self._strand, reports), oldest_first=not self.older)
+        found = (max if self.older else min)(entries.lines, key=attrgetter("order"), default=None)
+        place = entries.after if self.older else entries.up_to
+        if found is not None:
+            own, number = found.key
+            before = _newest_before(reports).items()  # of the other kinds it is behind the last one that is not later
+            place = LogPlace(*(number if kind == own else _last_until(found.at, newest) for kind, newest in before))
+        looked_at = self.looked_at + entries.looked_at
+        return replace(self, place=place, looked_at=looked_at, found=found, over=found is not None or entries.ended)
 
     def _strand(self, reports: LogReports, kind: int, edge: int) -> Strand:
         """Look on in one of the three; of attempts the database sifts the text itself."""
         quest, most = self.quest, min(self.look, _MOST_MADE)
-        made = kind == _ACTIONS or (kind == _ACTIVITY and quest.text)
+        made = kind == ACTION or (kind and quest.text)
         limit, look = (most, most) if made else (1, self.look)
         reach = LogReach(edge, limit, look, oldest_first=not self.older)
-        return strand_of(reports, kind, terms_of(quest.levels, quest.origin, quest.text), reach)
-
-    def _open(self, trail: SearchProgress) -> bool:
-        """Whether there may be something nearer in one of the three than what was found."""
-        found = self.found
-        if trail.over or found is None or trail.at is None:
-            return not trail.over
-        return trail.at >= found.at if self.older else trail.at <= found.at
+        return strand_of(reports, kind, terms_of(quest.levels, quest.origin, quest.text), reach, quest.fits)
 
 
 @asks(ONCE_MS)

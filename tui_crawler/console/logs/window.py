@@ -109,7 +109,7 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     def take(self, ask: Ask[LogEntries], entries: LogEntries) -> bool:
         """Takes a window that was read for one of its asks; True when the entries held are others now."""
-        found = tuple(line for line in entries.lines if line.level >= self.level)
+        found = entries.lines
         span = Span(entries.after, entries.up_to, found)
         before = self.started, self.at_first, self.at_last
         if not self.started:
