@@ -28,9 +28,8 @@ from tui_crawler.console.reading.refresh import SnapshotReader
 from tui_crawler.console.url.explanation import TRACE_MS, ExplanationQuery
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
-from tui_crawler.console.url.why_lines import path_lines, standing_lines, trace_lines
+from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.history.explanation import Answer, Explanation
-from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.rules.verdict import Step
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.explain import Explainer
@@ -111,20 +110,12 @@ def test_a_long_source_leaves_half_of_the_line_to_the_reason() -> None:
 
 def test_where_a_url_stands_and_the_way_to_it() -> None:
     text = text_of(standing_lines(explanation(), UTC, KeyNames()))
-    for words in ("✓ a known page", "4 on the todo list", "ruleset  13", "◆ https://api.example.org/  seed", "timeout"):
+    for words in ("✓ a known page", "4 on the todo list", "ruleset  13", "◆ /  seed", "timeout"):
         assert words in text
     unknown = replace(explanation("https://never.example/"), normalized="https://never.example/x", attempts=())
     text = text_of(standing_lines(unknown, UTC, KeyNames()))
     assert "becomes  https://never.example/x" in text
     assert "no crawled page links to it" in text
-
-
-def test_of_a_long_way_the_end_is_shown() -> None:
-    hops = [Hop(f"https://a.example/{n}", f"https://a.example/{n + 1}", "a", n + 1) for n in range(40)]
-    text = text_of(path_lines(hops), 200)
-    assert "… 28 steps" in text
-    assert "https://a.example/40  a, depth 40" in text
-    assert text.splitlines()[0] == "◆ https://a.example/0  seed"
 
 
 # reading

@@ -100,8 +100,8 @@ def is_problem(attempt: AttemptView) -> bool:
     return severity_of(attempt) > exit_code.Severity.info
 
 
-def note(attempt: AttemptView) -> tuple[Styled, ...]:
-    """What is worth knowing of an attempt beside its exit code."""
+def circumstances(attempt: AttemptView) -> list[Styled]:
+    """What an attempt cost, what it was besides the crawl of a page, and what of its response was left out."""
     parts: list[Styled] = []
     if attempt.patience_after != attempt.patience_before:
         parts.append(Styled(f"patience {attempt.patience_before}→{attempt.patience_after}  ", "warning"))
@@ -109,9 +109,13 @@ def note(attempt: AttemptView) -> tuple[Styled, ...]:
         parts.append(Styled(f"{'robots.txt' if attempt.kind == AttemptKind.robots else attempt.kind}  ", "muted"))
     if attempt.cut:
         parts.append(Styled(f"cut: {', '.join(attempt.cut)}  ", "warning"))
+    return parts
+
+
+def note(attempt: AttemptView) -> tuple[Styled, ...]:
+    """What is worth knowing of an attempt in addition to its exit code."""
     words = attempt.message or attempt.decided_by or attempt.title
-    parts.append(Styled(words, "" if attempt.message else "muted"))
-    return tuple(parts)
+    return (*circumstances(attempt), Styled(words, "" if attempt.message else "muted"))
 
 
 ATTEMPTS: Relation[AttemptView] = Relation(
