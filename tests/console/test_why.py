@@ -25,7 +25,7 @@ from tui_crawler.console.panes.line import HangingText, Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.refresh import SnapshotReader
-from tui_crawler.console.url.explanation import TRACE_MS, ExplanationQuery
+from tui_crawler.console.url.explanation import TRACE_MS, explained
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
@@ -121,24 +121,6 @@ def test_where_a_url_stands_and_the_way_to_it() -> None:
 # reading
 
 
-def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
-    made: list[object] = []
-
-    def factory(reports: ports.Reports) -> SampleExplainer:
-        made.append(reports)
-        return SampleExplainer(reports)
-
-    inquiry = ExplanationQuery(factory)
-    reports: Any = FakeReports()
-    assert inquiry.of("") is None
-    ask = inquiry.of(KNOWN)
-    assert ask is not None
-    assert (ask, hash(ask)) == (inquiry.of(KNOWN), hash(inquiry.of(KNOWN)))
-    assert ask.read(reports, NOW) == ask.read(reports, NOW) == explanation()
-    assert made == [reports]
-    assert ExplanationQuery(None).of(KNOWN) is None
-
-
 def test_the_trace_is_read_again_as_time_goes_on() -> None:
     class Clock:
         zone = UTC
@@ -160,8 +142,7 @@ def test_the_trace_is_read_again_as_time_goes_on() -> None:
     clock = Clock()
     reports: Any = FakeReports()
     reader = SnapshotReader(reports, clock)
-    ask = ExplanationQuery(PendingCommands).of(KNOWN)
-    assert ask is not None
+    ask = explained(PendingCommands, KNOWN)
     wants = ReadingRequest((ask,))
     for _ in range(3):
         reader.read(wants)
@@ -225,6 +206,20 @@ async def test_an_origin_stands_for_its_first_page_and_the_prompt_takes_a_url() 
         assert "✗ ROBOTS" in held.text()
 
 
+async def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
+    made: list[object] = []
+
+    def factory(reports: ports.Reports) -> SampleExplainer:
+        made.append(reports)
+        return SampleExplainer(reports)
+
+    async with stage((140, 40), explains=factory) as held:
+        for url in (KNOWN, f"{KNOWN}1"):
+            held.app.go_to(Where.why, url)
+            await held.settle(2)
+        assert len(made) == 1
+
+
 async def test_a_frozen_trace_holds_still() -> None:
     said = [explanation()]
 
@@ -243,16 +238,6 @@ async def test_a_frozen_trace_holds_still() -> None:
         await held.press("f")
         await held.settle(2, move_ms=TRACE_MS)
         assert "it is another one now" in held.text()
-
-
-async def test_without_anybody_to_ask_it_says_so() -> None:
-    async with stage((140, 40), explains=None) as held:
-        held.app.go_to(Where.why, KNOWN)
-        await held.settle(2)
-        assert "Explanations are not available here." in held.text()
-        held.app.go_to(Where.url, KNOWN)
-        await held.settle(2)
-        assert "Decision trace" not in held.text()
 
 
 # with a real database
