@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line, concerns, terms_of
@@ -74,42 +73,70 @@ Strand = LogStretch[LogLine]
 """What was read of one of the three, the nearest first."""
 
 
+def levels_from(level: Severity) -> frozenset[Severity]:
+    """Return a level and those above it."""
+    return frozenset(one for one in Severity if one >= level)
+
+
 @dataclass(frozen=True, slots=True)
 class LogScope:
-    """Which entries: of one origin, or of all for an empty name; of a level and above, as far as the database can tell;
-    or only attempts."""
+    """Which entries: at one origin or (empty) at all, of these levels, that have a text (lower case); or only
+    attempts."""
 
     origin: str = ""
-    level: Severity = Severity.info
+    levels: frozenset[Severity] = levels_from(Severity.info)
+    text: str = ""
     attempts_only: bool = False
 
-    def strand(self, reports: LogReports, kind: int, edge: int, *, oldest_first: bool) -> Strand:
-        """Read one of the three from an edge on."""
+    def fits(self, line: LogLine) -> bool:
+        """Whether an entry is one of them."""
+        if isinstance(line.source, ActionView):
+            here = concerns(line.source, self.origin)
+        else:
+            here = self.origin in {"", line.origin}
+        return here and line.level in self.levels and self.text in line.text
+
+    def strand(self, reports: LogReports, kind: int, reach: LogReach) -> Strand:
+        """Read one of the three, which is named by its place in `LogPlace`. Of attempts the database sifts the text
+        itself. Raises StorageFailure."""
         if kind and self.attempts_only:
             return Strand()
-        terms = terms_of(frozenset(one for one in Severity if one >= self.level), self.origin)
-        limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
-        return strand_of(reports, kind, terms, LogReach(edge, limit, look, oldest_first), self._fits)
+        if kind != ACTION:
+            terms = terms_of(self.levels, self.origin, self.text)
+            found: LogStretch[Any] = (reports.activity_stretch if kind else reports.attempt_stretch)(terms, reach)
+            made = map(activity_line if kind else attempt_line, found.found)
+            return replace(found, found=tuple(filter(self.fits, made)))
+        before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
+        lines = [*map(action_line, reports.actions(reach.limit, before, after, reach.oldest_first))]
+        if not lines:
+            return Strand()
+        first, last, whole = lines[0], lines[-1], len(lines) < reach.limit
+        return Strand(tuple(filter(self.fits, lines)), first.key[1], last.key[1], last.at, len(lines), whole)
 
-    def _fits(self, line: LogLine) -> bool:
-        return line.level >= self.level and (
-            not isinstance(line.source, ActionView) or concerns(line.source, self.origin)
-        )
+
+EVERYTHING = LogScope()
 
 
 @asks(ONCE_MS)
 def log_before(reports: LogReports, _now: int, place: LogPlace, scope: LogScope) -> LogEntries:
     """Read the entries before a place, the newest of them."""
-    return entries_from(place, partial(scope.strand, reports, oldest_first=False), oldest_first=False)
+    return _window(reports, place, scope, oldest_first=False)
 
 
 @asks(COUNTER_MS)
 def log_after(reports: LogReports, _now: int, place: LogPlace, scope: LogScope) -> LogEntries:
     """Read the entries behind a place, the oldest of them; at the end of the log what has come in."""
-    return entries_from(place, partial(scope.strand, reports, oldest_first=True), oldest_first=True)
+    return _window(reports, place, scope, oldest_first=True)
 
 
-def entries_from(place: LogPlace, read: Callable[[int, int], Strand], *, oldest_first: bool) -> LogEntries:
+def _window(reports: LogReports, place: LogPlace, scope: LogScope, *, oldest_first: bool) -> LogEntries:
+    limit = WINDOW if scope.attempts_only else PAGE
+    look = PAGE if Severity.info in scope.levels else LOOK
+    reach = LogReach(0, limit, look, oldest_first)
+    return entries_from(place, lambda kind, edge: scope.strand(reports, kind, replace(reach, edge=edge)), oldest_first)
+
+
+def entries_from(place: LogPlace, read: Callable[[int, int], Strand], oldest_first: bool) -> LogEntries:
     """Read on from a place, as far as all three reach. `read` takes the one to read (its place in `LogPlace`), and the
     edge from which on."""
     starts = place if oldest_first else [0 if number == _ALL else number + 1 for number in place]
@@ -142,22 +169,6 @@ def log_around(reports: LogReports, now: int, place: LogPlace, scope: LogScope) 
 def log_actions(reports: LogReports, _now: int, origin: str = "") -> tuple[ActionView, ...]:
     """Read the newest actions of operators, newest first, whole: what became of them changes."""
     return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, origin))
-
-
-def strand_of(
-    reports: LogReports, kind: int, terms: LogTerms, reach: LogReach, fits: Callable[[LogLine], bool]
-) -> Strand:
-    """Read one of the three, which is named by its place in `LogPlace`, and of that what `fits`. Terms are not for
-    actions. Raises StorageFailure."""
-    if kind < ACTION:
-        found: LogStretch[Any] = (reports.activity_stretch if kind else reports.attempt_stretch)(terms, reach)
-        return replace(found, found=tuple(filter(fits, map(activity_line if kind else attempt_line, found.found))))
-    before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
-    lines = [*map(action_line, reports.actions(reach.limit, before, after, reach.oldest_first))]
-    if not lines:
-        return Strand()
-    first, last, whole = lines[0], lines[-1], len(lines) < reach.limit
-    return Strand(tuple(filter(fits, lines)), first.key[1], last.key[1], last.at, len(lines), whole)
 
 
 def _up_to(lines: tuple[LogLine, ...], reach: int, *, oldest_first: bool) -> tuple[LogLine, ...]:

@@ -9,24 +9,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.queries import ACTION, LogPlace, Strand, entries_from, strand_of
+from tui_crawler.console.logs.queries import ACTION, LogPlace, LogScope, Strand, entries_from
 from tui_crawler.console.logs.rows import (
     LEVEL_WORDS,
     LogLine,
     action_line,
     activity_line,
     attempt_line,
-    concerns,
-    terms_of,
 )
 from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.domain.records.exit_code import Severity
-from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.domain.records.view import LogReach
 from tui_crawler.text.format import count
 
@@ -77,15 +73,14 @@ class LogSeeking(AnyReading):
         if level < keyset.level:
             self._tell(f"{LEVEL_WORDS[keyset.level]} are shown; L shows everything")
         else:
-            self.go(SearchTerms(frozenset({level}), origin=keyset.origin), level.name, older=older)
+            self.go(replace(keyset.scope, levels=frozenset({level})), level.name, older=older)
 
     def to_hit(self, needle: str, *, older: bool, both_ways: bool = False) -> None:
         """Goes to the next entry that holds a text; `both_ways`: wherever it is."""
         keyset = self._list.keyset
-        levels = frozenset(level for level in Severity if level >= keyset.level)
-        self.go(SearchTerms(levels, needle, keyset.origin), f"hit of {needle}", older=older, both_ways=both_ways)
+        self.go(replace(keyset.scope, text=needle), f"hit of {needle}", older=older, both_ways=both_ways)
 
-    def go(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> None:
+    def go(self, quest: LogScope, words: str, *, older: bool, both_ways: bool = False) -> None:
         """Goes to the next entry that fits; `words` name it. `both_ways`: if there is none, to the next one the other
         way."""
         self.stop()
@@ -122,7 +117,7 @@ class LogSeeking(AnyReading):
         elif not rows.in_part:
             self._arrive(rows.keyset.at(found.place), line)
 
-    def _begin(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> bool:
+    def _begin(self, quest: LogScope, words: str, *, older: bool, both_ways: bool = False) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
         keyset = self._list.keyset
         edge = keyset.unread_before if older else keyset.unread_behind
@@ -143,23 +138,6 @@ _MOST_MADE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class SearchTerms:
-    """What is looked for: entries of these levels, at one origin or (empty) at all, that have a text (lower case)."""
-
-    levels: frozenset[Severity]
-    text: str = ""
-    origin: str = ""
-
-    def fits(self, line: LogLine) -> bool:
-        """Whether an entry is one of them."""
-        if isinstance(line.source, ActionView):
-            here = concerns(line.source, self.origin)
-        else:
-            here = self.origin in {"", line.origin}
-        return here and line.level in self.levels and self.text in line.text
-
-
-@dataclass(frozen=True, slots=True)
 class LogSearch:
     """The next piece of a search, whose reading is the search after it.
 
@@ -167,7 +145,7 @@ class LogSearch:
     each kind are in this piece at most. Once it is `over`, `place` is behind the entry `found`; None: there is none.
     """
 
-    quest: SearchTerms
+    quest: LogScope
     older: bool
     place: LogPlace
     look: int = FEWEST
@@ -183,7 +161,14 @@ class LogSearch:
 
     def read(self, reports: LogReports) -> LogSearch:
         """Looks at the next piece. Raises StorageFailure."""
-        entries = entries_from(self.place, partial(self._strand, reports), oldest_first=not self.older)
+        most = min(self.look, _MOST_MADE)
+
+        def strand(kind: int, edge: int) -> Strand:
+            made = kind == ACTION or (kind and self.quest.text)
+            limit, look = (most, most) if made else (1, self.look)
+            return self.quest.strand(reports, kind, LogReach(edge, limit, look, oldest_first=not self.older))
+
+        entries = entries_from(self.place, strand, not self.older)
         found = (max if self.older else min)(entries.lines, key=attrgetter("order"), default=None)
         place = entries.after if self.older else entries.up_to
         if found is not None:
@@ -192,14 +177,6 @@ class LogSearch:
             place = LogPlace(*(number if kind == own else _last_until(found.at, newest) for kind, newest in before))
         looked_at = self.looked_at + entries.looked_at
         return replace(self, place=place, looked_at=looked_at, found=found, over=found is not None or entries.ended)
-
-    def _strand(self, reports: LogReports, kind: int, edge: int) -> Strand:
-        """Look on in one of the three; of attempts the database sifts the text itself."""
-        quest, most = self.quest, min(self.look, _MOST_MADE)
-        made = kind == ACTION or (kind and quest.text)
-        limit, look = (most, most) if made else (1, self.look)
-        reach = LogReach(edge, limit, look, oldest_first=not self.older)
-        return strand_of(reports, kind, terms_of(quest.levels, quest.origin, quest.text), reach, quest.fits)
 
 
 @asks(ONCE_MS)
