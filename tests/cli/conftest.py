@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -26,7 +24,6 @@ from tui_crawler.domain.history.diagnosis import DiagnosisFacts
 from tui_crawler.domain.records.command import ActionResult, Command
 from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.domain.records.view import OriginView, RunView, TotalsView
-from tui_crawler.wiring import operator_name
 from tui_crawler.wiring.launch import Launch
 
 ORIGIN = "https://example.org"
@@ -113,15 +110,12 @@ class StoredReports:
 TAKEN = 1
 
 
-class Wiring(ModuleType):
-    """A module in the place of `tui_crawler.wiring`: remembers what it is asked."""
+class Wiring:
+    """In the place of what the command line calls: remembers what it is asked."""
 
-    operator_name = staticmethod(operator_name)
     coverage_of = staticmethod(StoredReports.coverage)
 
     def __init__(self) -> None:
-        super().__init__("tui_crawler.wiring")
-        self.__path__ = [str(Path(tui_crawler.__file__).parent / "wiring")]  # its modules are the real ones
         self.reports = StoredReports()
         self.commands: list[tuple[Path, Command, str]] = []
         self.answer: Callable[[Command], ActionResult] = lambda _: ActionResult(1, "{}", "{}")
@@ -174,10 +168,25 @@ class Wiring(ModuleType):
         return 0
 
 
+_PLACES = {
+    "storage.reports.reports.Reports": "open_reports",
+    "wiring.console.demo_console": "demo_console",
+    "wiring.console.open_console": "open_console",
+    "wiring.coverage.coverage_of": "coverage_of",
+    "wiring.demo.demo_headless": "demo_headless",
+    "wiring.demo.demo_serve": "demo_serve",
+    "wiring.headless.run_headless": "run_headless",
+    "wiring.steering.carry_out": "carry_out",
+    "wiring.welcome.config_from_first_seeds": "config_from_first_seeds",
+    "wiring.welcome.open_welcome": "open_welcome",
+}
+
+
 @pytest.fixture
 def wiring(monkeypatch: pytest.MonkeyPatch) -> Wiring:
     stand_in = Wiring()
-    monkeypatch.setitem(sys.modules, "tui_crawler.wiring", stand_in)
+    for place, name in _PLACES.items():
+        monkeypatch.setattr(f"tui_crawler.{place}", lambda *given, _=name, **more: getattr(stand_in, _)(*given, **more))
     return stand_in
 
 

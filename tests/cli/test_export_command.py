@@ -24,7 +24,6 @@ from tests.cli.conftest import Say, Terminal, environment
 from tests.export.crawl import BINARY, HOME, store_attempts, store_crawl
 from tests.storage.making import T0, A, B, plan
 from tests.support.patience import PATIENT_S
-from tui_crawler import wiring
 from tui_crawler.cli import export_command
 from tui_crawler.cli.export_command import FORMATS, WHAT
 from tui_crawler.cli.main import main
@@ -32,6 +31,7 @@ from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.export.output import CannotWrite
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
+from tui_crawler.wiring import export as wiring_export
 
 PROGRAM = (sys.executable, "-m", "tui_crawler")
 TABLES = tuple(what for what in WHAT if what != "bodies")
@@ -233,7 +233,7 @@ class TestHowItEnds:
             output.write(b"x" * 1_000_000)
             raise error
 
-        monkeypatch.setattr(wiring, "write_export", torn)
+        monkeypatch.setattr(wiring_export, "write_export", torn)
         said = say("export", "pages", "--format", "csv", "--output", "x.csv")
         assert (said.status, said.out) == (status, "")
         assert words in said.err
@@ -249,7 +249,7 @@ class TestHowItEnds:
             raise AssertionError("the signal did not arrive")
 
         before = signal.getsignal(number)
-        monkeypatch.setattr(wiring, "write_export", hit)
+        monkeypatch.setattr(wiring_export, "write_export", hit)
         assert say("export", "pages", "--format", "csv", "--output", "x.csv").status == status
         assert files(here) == []
         assert signal.getsignal(number) is before

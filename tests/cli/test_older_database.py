@@ -102,7 +102,6 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
     """The consoles that were opened: whether they could write, and why not."""
     monkeypatch.setattr(console, "CrawlerApp", NoScreen)
     monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
-    monkeypatch.setattr("tui_crawler.wiring._prepare_for_screen", lambda: None)
     monkeypatch.setattr(console_command, "sys", SimpleNamespace(stdin=Terminal(), stdout=Terminal()))
     MADE.clear()
     return MADE

@@ -15,8 +15,8 @@ import pytest
 
 from tests.cli.conftest import Say
 from tui_crawler.demo.process import DemoProcess, demo_config
-from tui_crawler.wiring import run_headless
 from tui_crawler.wiring.crawl import NullListener
+from tui_crawler.wiring.headless import run_headless
 from tui_crawler.wiring.launch import Launch
 
 SITES = ("almanac", "observatory", "reserve")

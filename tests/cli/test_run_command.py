@@ -160,12 +160,9 @@ def test_a_dumb_terminal_gets_plain_lines(config: Path, wiring: Wiring, monkeypa
 
 _ENDLESS_RUN = """
 import itertools, sys
-from types import ModuleType
 from tui_crawler.domain.crawl.event import Event
-import tui_crawler.cli.main  # before the wiring is replaced
 from tui_crawler.__main__ import main
-
-wiring = ModuleType("tui_crawler.wiring")
+from tui_crawler.wiring import headless
 
 def run_headless(config, database, launch, listener, shown):
     stopped = []
@@ -176,8 +173,7 @@ def run_headless(config, database, launch, listener, shown):
             return 0
         listener.on_event(Event(number, "origin_paused", "https://example.org"))
 
-wiring.run_headless = run_headless
-sys.modules["tui_crawler.wiring"] = wiring
+headless.run_headless = run_headless
 sys.exit(main())
 """
 
@@ -203,8 +199,8 @@ def test_a_closed_pipe_ends_the_run_quietly_and_properly(config: Path, option: t
 def test_a_run_whose_output_nobody_can_take_ends_with_its_own_status(config: Path, way: str, option: tuple[str, ...]):
     script = _ENDLESS_RUN.replace("itertools.count()", "range(99)")
     script = script.replace(
-        "wiring.run_headless = run_headless",
-        "wiring.run_headless = lambda *given: 1 if run_headless(*given) is None else 9",
+        "headless.run_headless = run_headless",
+        "headless.run_headless = lambda *given: 1 if run_headless(*given) is None else 9",
     )
     words = ["sh", "-c", f'exec "$@" {way}', "sh", sys.executable, "-c", script, "run", "my.yaml", *option]
     done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=PATIENT_S)

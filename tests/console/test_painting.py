@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
+import importlib
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.segment import Segment
@@ -18,7 +17,7 @@ from textual.strip import Strip
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import stage
-from tui_crawler import wiring
+from tui_crawler import console
 from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.tabs import TabBar
@@ -26,29 +25,17 @@ from tui_crawler.console.reading.poll_loop import PollTimer
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.paint import TablePainter
-from tui_crawler.wiring.launch import Launch
 
 pytestmark = pytest.mark.usefixtures("painted_at_once")
 
 
 @pytest.mark.parametrize("own", ["", "30"])
 def test_frames_may_follow_one_another_sooner_unless_the_environment_says_otherwise(
-    own: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[str | None] = []
-
-    def opened(*_: object) -> int:
-        seen.append(os.environ.get("TEXTUAL_FPS"))
-        return 7
-
     monkeypatch.setenv("TEXTUAL_FPS", own) if own else monkeypatch.delenv("TEXTUAL_FPS", raising=False)
-    monkeypatch.setattr("tui_crawler.wiring.console.open_console", opened)
-    try:
-        assert wiring.open_console(None, tmp_path / "crawl.db", True, Launch()) == 7
-    finally:
-        gc.enable()
-        os.environ.pop("TEXTUAL_FPS", None)
-    assert seen == [own or "120"]
+    importlib.reload(console)
+    assert os.environ["TEXTUAL_FPS"] == (own or "120")
 
 
 @pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=str)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tui_crawler import wiring
 from tui_crawler.__main__ import main
 from tui_crawler.cli.printer import Printer
 
@@ -36,7 +35,6 @@ def take_notes(folder: Path) -> None:
 
 def take_notes_of_console(folder: Path) -> None:
     """Have the console take its notes; loads it, as the program does."""
-    assert wiring.open_console
     from tui_crawler.wiring.console import CrawlerApp  # noqa: PLC0415  not before the first note
 
     begin, take = CrawlerApp._begin, CrawlerApp.on_crawler_app_delivered

@@ -23,8 +23,8 @@ def carry_out(
 ) -> ActionResult:
     """Carry one command out in the name of the user; wait `patience_s` for a live run. `undoes`: the id of the action
     that it takes back. Raises UsageProblem for what is refused, NotTakenUp when a live run does not take it up."""
-    from tui_crawler.wiring import carry_out as steer
     from tui_crawler.wiring import operator_name
+    from tui_crawler.wiring.steering import carry_out as steer
 
     result = steer(database, command, operator_name(database), patience_s, undoes)
     if result.error:
@@ -37,8 +37,8 @@ def carry_out_all(
 ) -> int:
     """Carry commands out as they are made, and show what became of each, up to the first that is refused; as JSON:
     `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Raises as `carry_out`."""
-    from tui_crawler.wiring import carry_out as steer
     from tui_crawler.wiring import operator_name
+    from tui_crawler.wiring.steering import carry_out as steer
 
     documents: list[dict[str, object]] = []
     error = ""

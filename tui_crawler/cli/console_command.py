@@ -96,14 +96,14 @@ def _start_for(file: str | None, printer: Printer) -> None:
 
 
 def _open(config: Config | None, database: DatabasePlace, arguments: argparse.Namespace, readonly: bool = False) -> int:
-    from tui_crawler.wiring import open_console
+    from tui_crawler.wiring.console import open_console
 
     return open_console(config, database, readonly, Launch.of(arguments))
 
 
 def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
-    from tui_crawler.wiring import config_from_first_seeds, open_welcome
+    from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
 
     folder = Path.cwd()
     gc.enable()

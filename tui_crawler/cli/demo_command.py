@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.demo.process import DemoUnavailable
-    from tui_crawler.wiring import demo_console, demo_headless, demo_serve
+    from tui_crawler.wiring.demo import demo_headless, demo_serve
 
     def announce(seeds: Sequence[str]) -> None:
         if arguments.json:
@@ -64,6 +64,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             return demo_serve(arguments.port, access_log, announce)
         if arguments.headless:
             return watch(printer, arguments.json, lambda listener: demo_headless(database, arguments.port, listener))
+        from tui_crawler.wiring.console import demo_console
+
         return demo_console(database, arguments.port)
     except DemoUnavailable as error:
         raise CannotRun(str(error)) from error

@@ -97,8 +97,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem(said, hint="name a file with --output, or pipe it")
 
     from tui_crawler.storage.reports.export import Narrowing
-    from tui_crawler.wiring import write_export
-    from tui_crawler.wiring.export import ExportPlan
+    from tui_crawler.wiring.export import ExportPlan, write_export
 
     began = time.monotonic()
     with reports_of(database) as reports:

@@ -105,7 +105,7 @@ def existing(path: DatabasePlace) -> DatabasePlace:
 def awaited(place: DatabasePlace, printer: Printer) -> DatabasePlace:
     """Return `place` when its server takes connections, for what crawls there. Raises StorageFailure."""
     if isinstance(place, PostgresPlace):
-        from tui_crawler.wiring import server_module
+        from tui_crawler.storage.db.file_identity import server_module
 
         server_module().await_server(place, printer.note)
     return place
@@ -113,9 +113,9 @@ def awaited(place: DatabasePlace, printer: Printer) -> DatabasePlace:
 
 def reports_of(database: DatabasePlace) -> closing[Reports]:
     """Return the reports on a database that exists, closed at the end of a `with`. Raises StorageFailure."""
-    from tui_crawler.wiring import open_reports
+    from tui_crawler.storage.reports.reports import Reports
 
-    return closing(open_reports(database))
+    return closing(Reports(database))
 
 
 def no_run(database: DatabasePlace, run_id: int | None) -> UsageProblem:

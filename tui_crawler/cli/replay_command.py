@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     database = existing_database(arguments)
     if arguments.console:
-        from tui_crawler.wiring import crawl_in_file, open_replay
+        from tui_crawler.wiring.replay_console import crawl_in_file, open_replay
 
         if arguments.run is not None and not replay.has_run(database, arguments.run):
             raise no_run(database, arguments.run)

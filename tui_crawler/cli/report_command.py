@@ -67,7 +67,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def audit_of(reports: Reports, run: int | None = None) -> SiteAudit | None:
     """Return the site audit of a run (None: of all) with the checks that were made, that of the newest run with its
     coverage; None where there is no such run."""
-    from tui_crawler.wiring import coverage_of
+    from tui_crawler.wiring.coverage import coverage_of
     from tui_crawler.wiring.origin_settings import checks_made
 
     audit, newest = reports.site_audit(run), reports.run()

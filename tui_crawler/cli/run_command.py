@@ -97,7 +97,7 @@ def run_to_end(
     """Crawl until the end and show the run as `--json` asks; return the exit status, by `--fail-on`, too.
     Raises UsageProblem where that names what no run of this configuration can find."""
     from tui_crawler.cli.run_watch import watch
-    from tui_crawler.wiring import run_headless
+    from tui_crawler.wiring.headless import run_headless
 
     wanted: dict[str, int] = arguments.fail_on
     if wanted:

@@ -17,7 +17,7 @@ from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text.changes import Change, ChangeName, change_of, in_sentence, origin_changes
 from tui_crawler.text.coverage import coverage_lines
 from tui_crawler.text.format import count, date_time, duration, plural
-from tui_crawler.wiring import coverage_of
+from tui_crawler.wiring.coverage import coverage_of
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.view import OriginView, RunView

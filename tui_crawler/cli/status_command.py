@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.history.diagnosis import diagnoses
     from tui_crawler.domain.history.idle_reason import at_rest, flying, idle_reason
     from tui_crawler.text.coverage import coverage_lines
-    from tui_crawler.wiring import coverage_of
+    from tui_crawler.wiring.coverage import coverage_of
 
     database = existing_database(arguments)
     with reports_of(database) as reports:

@@ -85,7 +85,7 @@ def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     check_workers(2, config)
 
     from tui_crawler.cli.run_watch import watch
-    from tui_crawler.wiring import run_headless
+    from tui_crawler.wiring.headless import run_headless
 
     launch = replace(Launch.of(arguments), may_join=True, token=os.environ.get(IDENTITY_VARIABLE, ""))
     return watch(printer, arguments.json, lambda shows: run_headless(config, database, launch, shows, shows), config)
