@@ -168,7 +168,7 @@ async def let_read(held: Stage) -> None:
 NUMBERS = tuple((str(number),) for number in range(1, 9))
 DEEPER = (
     ("1", "enter"), ("1", "origin.tree"), ("1", "timeline.open"), ("1", "robots.view"), ("1", "runs.diff"),
-    ("2", "tab", "enter", "url.tab_links"), ("2", "failures.group", "failures.group"),
+    ("2", "tab", "enter", "url.tab_links"), ("2", "failures.group", "enter"),
     ("3", "enter", "url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body"),
     ("7", "s", "escape", "stats.ledger", "stats.ledger"), ("8", "j", "j"),
 )  # fmt: skip

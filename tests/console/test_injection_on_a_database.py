@@ -101,7 +101,7 @@ async def tour(held: Stage) -> None:
     assert_clean(held, PAYLOAD)
     for keys in (
         ("enter", "robots.view", "escape", "escape"),
-        ("2", *("failures.group" for _ in GROUPINGS), "tab", "enter"),
+        ("2", *("failures.group", "enter") * len(GROUPINGS), "tab", "enter"),
         ("url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body", "url.raw", "url.tab_why"),
         ("i", "escape", "3", "table.pivot", "escape", "4", "tab", "5", "7"),
         (*("stats.ledger" for _ in LEDGERS), "sql.open"),

@@ -25,7 +25,7 @@ from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, ho
 from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.overview.screen import OverviewScreen
-from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
+from tui_crawler.console.panes.bars import Bar, HeaderBar
 from tui_crawler.console.panes.header import counted_now
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, add_trouble
@@ -556,15 +556,14 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if self.console_screen is not None:
             self.show_header(self.console_screen)
 
-    def on_bar_action_pressed(self, event: Bar.ActionPressed) -> None:
-        if event.action_id == Where.failures.goes_there:
+    def on_bar_opened(self, event: Bar.Opened) -> None:
+        goal = event.goal
+        if isinstance(goal, int) and self.console_screen is not None:
+            self.dispatcher.go_back_to(self.console_screen.crumbs()[:goal])
+        elif goal == Where.failures.goes_there:
             self.go_to(Where.failures)  # all that its tab counts, whatever is selected
         else:
-            self.do(event.action_id)
-
-    def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
-        if self.console_screen is not None:
-            self.dispatcher.go_back_to(self.console_screen.crumbs()[: event.depth])
+            self.do(str(goal))
 
     def on_crawler_app_signal_caught(self, message: SignalCaught) -> None:
         self.way_out.begin(message.status)
