@@ -282,7 +282,7 @@ async def test_the_wall_fills_the_screen_and_where_there_is_little_room_it_is_a_
 async def test_the_exit_codes_of_the_run_are_those_the_header_counts():
     async with stage((120, 40), keys="6") as held:
         totals = held.reports.totals()
-        held.sees(f"Exit codes of the run · {count(sum(number for _, number in totals.exit_codes))}", "file_ingested")
+        held.sees(f"Exit codes of the run · {count(sum(number for _, number in totals.exit_codes))}", "✓ ingested")
         held.app.screen.query_one("#chart-exits").focus()
         await held.press("enter", rounds=3)
         assert isinstance(held.app.screen, FailuresScreen)
