@@ -86,7 +86,7 @@ def test_every_screen_has_its_route() -> None:
     assert {where: route.load().WHERE for where, route in ROUTES.items()} == {where: where for where in _screens()}
 
 
-@pytest.mark.parametrize("place", [(Where.url, ""), (Where.url, "", "links"), (Where.why, ""), (Where.timeline, ())])
+@pytest.mark.parametrize("place", [(Where.url, ""), (Where.url, "", "links"), (Where.why, "")])
 async def test_nowhere_is_gone_to_without_a_name(place: tuple[Where, object]) -> None:
     async with stage() as held:
         held.app.go_to(*place)

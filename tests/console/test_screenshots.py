@@ -58,7 +58,6 @@ SCENES: dict[str, tuple[str, ...]] = {
     "robots": ("enter", "robots.view"),
     "tree": ("origin.tree", "j", "j", "enter"),
     "timeline": ("timeline.open", *["pageup"] * 4, "left", "left", "left"),
-    "timeline-lanes": ("space", "j", "space", "j", "space", "timeline.open"),
     "logs": ("5", "log.search", *"timeout", "enter"),
     "jobs": ("7",),
     "pulse": ("6", *["left"] * 20),
@@ -120,7 +119,7 @@ KEPT = {named(scene, SIZES[0], "dark") for scene in (*SCENES, WELCOME)} | {
 }
 """The pictures that a reader looks at."""
 
-READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin"})
+READ_BY_WIDTH = frozenset({"timeline", "origin"})
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
 

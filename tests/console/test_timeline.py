@@ -1,4 +1,4 @@
-"""The politeness over time: one lane or several, the cursor, spans, following; and how a lane is drawn."""
+"""The politeness over time: the lane, the cursor, spans, following; and how a lane is drawn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         await held.press("timeline.open", "left", rounds=2)
         lane_here = held.app.screen.query_one("#lane", LanePane)
         assert lane_here.has_focus and lane_here.cursor is not None
-        assert "Politeness · kept 673 of 673" in held.text()
+        assert "Politeness (log scale) · kept 673 of 673" in held.text()
         assert " requests · " in str(lane_here.border_subtitle)
         await held.press("timeline.open", rounds=2)
         assert "Origins › api.example.org › Politeness" in held.text()
@@ -59,7 +59,7 @@ async def test_a_young_run_is_seen_in_a_span_as_short_as_it_is_old() -> None:
 async def test_a_lane_alone_has_all_the_room_and_at_80_columns_no_words_are_cut() -> None:
     async with stage((200, 60)) as held:
         screen = await open_timeline(held)
-        pane = next(iter(screen.query(LanePane)))
+        pane = screen.lane
         listed = screen.query_one("#lane-marks")
         assert listed.region.height == len(pane.timeline.marks if pane.timeline else ())
         assert pane.region.height >= 40
@@ -81,7 +81,8 @@ async def test_on_a_narrow_screen_the_lane_of_an_origin_has_a_screen_of_its_own(
 async def test_the_cursor_says_what_was_and_why() -> None:
     async with stage((120, 40)) as held:
         screen = await open_timeline(held)
-        shown = next(iter(screen.query(LanePane))).timeline
+        shown = screen.lane.timeline
+        assert shown is not None
         screen.action_move_to(shown.span.cell(LIMITED + MINUTE))
         await held.settle(1)
         held.sees("0 requests · delay 3m00s · Retry-After", "patience 5 · ◷ waiting", "follow ○")
@@ -105,22 +106,6 @@ async def test_spans_are_longer_and_shorter_around_the_cursor_and_move_with_it()
         assert "span 30d" in held.text()
         await held.press("pulse.follow", "end", "right", rounds=1)
         assert "follow ●" in held.text(), "beyond the present it follows again"
-
-
-async def test_marked_origins_have_a_lane_each_and_those_without_room_wait() -> None:
-    async with stage((80, 24)) as held:
-        screen = await open_timeline(held, "mark.all")
-        panes = list(screen.query(LanePane))
-        assert len(panes) == len(held.reports.rows)
-        assert sum(pane.display for pane in panes) == 2
-        assert "9 lanes more" in held.text()
-        asked = [ask.about[0] for ask in screen.wants()]
-        assert asked == [pane.origin for pane in panes if pane.display]
-        await held.press("j", "j", rounds=2)
-        assert panes[2].display
-        assert panes[2].timeline is not None
-        await held.press("k", "k", "k", rounds=2)
-        assert panes[-1].display, "from the first to the last"
 
 
 async def test_held_still_nothing_is_read_and_at_rest_it_ends_with_the_run() -> None:

@@ -96,7 +96,7 @@ class Where(Enum):
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
     timeline = (
         "Politeness",
-        "Required and actual gaps between requests over time, a lane per origin, with requests, patience and state.",
+        "Required and actual gaps between requests over time, with requests, patience and state.",
     )
     sql = "SQL", "Read-only queries in SQL: the views with their columns, the result as a table or a chart."
     welcome = "Welcome", ""
@@ -125,9 +125,10 @@ VIEWS: Mapping[Where, View] = {where: where.view for where in Where if where.vie
 """The numbered views, in the order of their keys."""
 
 FORMER_IDS: Mapping[str, str] = {
-    f"view.{one.formerly}": where.goes_there for where, one in VIEWS.items() if one.formerly
+    "failures.pick": "failures.group",
+    **{f"view.{one.formerly}": where.goes_there for where, one in VIEWS.items() if one.formerly},
 }
-"""The actions of views by the ids that they had before."""
+"""Actions by the ids that they had before."""
 
 
 class Topic(Enum):

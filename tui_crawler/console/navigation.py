@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.screen.stack import Screens
 
 MANY_SCREENS = 20
-_MOST_LANES = 50
 _BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots, Where.timeline})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 
@@ -78,12 +77,10 @@ class Navigation(Handles):
         """Show a screen: a numbered view in place of another one, else over the one on top, as what is limited by
         `values` is. Nothing happens where it is named by an empty text, or needs what is not there."""
         match where, *values:
-            case (Where.url | Where.why | Where.timeline, ("" | ()), *_):
+            case (Where.url | Where.why, "", *_):
                 return
             case (Where.why, str(url)):
                 self._show_over(where, self._whole(url))
-            case (Where.timeline, tuple(origins)):
-                self._show_over(where, origins[:_MOST_LANES])
             case (Where.logs, str(time)):
                 self._show_over(where)
                 self._seek_time(time)

@@ -6,6 +6,7 @@ is gone ends its writer thread. Here a write is given up soon once the console i
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import select
@@ -13,12 +14,13 @@ import signal
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from textual import constants
 from textual._time import get_time
-from textual._xterm_parser import XTermParser
+from textual._xterm_parser import BRACKETED_PASTE_END, XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ ERASE_LINE = "\r\x1b[K"
 LOOK_S = 0.25
 LOOKS_WHEN_LEAVING = 12
 LOOK_KEYS_S, READ_BYTES = 0.1, 4_096
+MOST_AHEAD, LOOK_AHEAD_S = 64, 0.005
+"""About how many events of the terminal wait for the app at most, and how often that is checked while they do."""
+LONGEST_PASTE = 4_194_304
+"""Characters of a paste at most; of a longer one the rest is dropped."""
 ESC_S = 0.01
 """How long an ESC may be the beginning of a sequence (as long as tmux waits)."""
 SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -109,6 +115,8 @@ class KeyParser(XTermParser):
     """
 
     _fed_at = 0.0
+    _silent = 0  # characters since the last event: only a paste has many
+    _dropped: str | None = None  # the last characters of what is dropped; None: nothing is
 
     @property
     def waits_s(self) -> float:
@@ -118,7 +126,15 @@ class KeyParser(XTermParser):
     def feed(self, data: str) -> Iterator[Message]:
         """Takes what was typed, and gives its events."""
         before, self._fed_at = self._fed_at, get_time()
-        yield from super().feed(data)
+        if self._dropped is not None:
+            _, end, after = (self._dropped + data).partition(BRACKETED_PASTE_END)
+            self._dropped, data = None if end else (self._dropped + data)[-len(BRACKETED_PASTE_END) :], end + after
+        self._silent += len(data)
+        for event in super().feed(data) if data else ():
+            self._silent = 0
+            yield event
+        if self._silent >= LONGEST_PASTE and self._dropped is None:
+            self._dropped = data[-len(BRACKETED_PASTE_END) :]
         if data == "\x1b" and self._fed_at - before > constants.ESCAPE_DELAY and "ESCDELAY" not in os.environ:
             self._timeout_time = self._fed_at + ESC_S
 
@@ -147,7 +163,7 @@ class PatientDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Reads keys; a terminal that went away ends it quietly. Textual's own loop looks every 0.1 s only whether the
         wait for the rest of a sequence is over, and bytes that are no UTF-8 end it; here they mean nothing."""
-        parser, decode = KeyParser(), getincrementaldecoder("utf-8")("replace").decode
+        parser, decode, ahead = KeyParser(), getincrementaldecoder("utf-8")("replace").decode, 0
         try:
             while not self.exit_event.is_set():
                 ready = select.select([self.fileno], [], [], min(parser.waits_s, LOOK_KEYS_S))[0]
@@ -157,8 +173,27 @@ class PatientDriver(LinuxDriver):
                 typed = decode(read)
                 for event in (*(parser.feed(typed) if typed else ()), *parser.tick()):
                     self.process_message(event)
-        except OSError:
+                    ahead += 1
+                    if ahead % MOST_AHEAD == 0:
+                        self._let_app_follow()
+        except (OSError, RuntimeError):  # RuntimeError: the app has closed its loop
             self.outlet.lost = True
+
+    def _let_app_follow(self) -> None:
+        """Wait until the app has acted on most of what was typed; the rest stays in the terminal, not in memory."""
+        follows = asyncio.run_coroutine_threadsafe(self._app_follows(), self._loop)
+        while not (self.exit_event.is_set() or follows.done() or self._loop.is_closed()):  # closed: left by an error
+            wait((follows,), LOOK_KEYS_S)
+
+    async def _app_follows(self) -> None:
+        while self._waiting() > MOST_AHEAD:  # noqa: ASYNC110  a queue does not say when it becomes shorter
+            await asyncio.sleep(LOOK_AHEAD_S)
+
+    def _waiting(self) -> int:
+        """Return how many messages wait where most do of the app and what it passes keys and the mouse on to."""
+        top = self._app.screen_stack[-1:]
+        pumps = self._app, self._app.mouse_over, *top, *(screen.focused for screen in top)
+        return max(pump.message_queue_size for pump in pumps if pump is not None)
 
     def terminal_gone(self) -> bool:
         """Whether the other end of the terminal is closed."""

@@ -12,7 +12,7 @@ from tui_crawler.domain.history.idle_reason import delay_words
 from tui_crawler.domain.history.timeline import LaneCell, LaneEvent, LaneMark, LanePhase, Timeline
 from tui_crawler.domain.records.exit_code import Group
 from tui_crawler.domain.records.status_words import finish_words
-from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, legend, round_top
+from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, round_top
 from tui_crawler.text.format import clock, count, date_time, phase, plural
 from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark
 from tui_crawler.text.safe_text import safe
@@ -40,11 +40,12 @@ _EVENTS: Mapping[LaneEvent, tuple[str, str]] = {
     LaneEvent.pause_over: ("▶", "active"),
     LaneEvent.broken_promise: ("✗", "error"),
 }
-_SERIES = (
+SERIES = (
     Series("required delay", (), "accent"),
     Series("gap", (), "ok", Form.line),
     Series("too short", (), "error", Form.line),
 )
+"""What the chart of a lane shows."""
 _LONG_MS = 72_000_000
 _NEAR_MS = 500
 """Below this the scale is nearly linear."""
@@ -115,12 +116,6 @@ def lane(
     return [[(in_ascii(text), role) for text, role in line] for line in lines] if dots is Dots.ascii else lines
 
 
-def lane_legend(dots: Dots) -> list[Piece]:
-    """What the chart of a lane is drawn with, and its scale."""
-    pieces = [("log scale  ", "muted"), *legend(_SERIES, dots)]
-    return [(in_ascii(text) if dots is Dots.ascii else text, role) for text, role in pieces]
-
-
 def _gaps(timeline: Timeline, height: int, dots: Dots, cursor: int | None) -> list[list[Piece]]:
     """Delays and gaps on a logarithmic scale: a wait of minutes leaves room for the seconds next to it."""
     cells, width = timeline.cells, len(timeline.cells)
@@ -128,7 +123,7 @@ def _gaps(timeline: Timeline, height: int, dots: Dots, cursor: int | None) -> li
     values = [cell.delay_ms for cell in cells], [cell.kept_ms for cell in cells], broken
     series = [
         Series(one.name, tuple(None if value is None else _height(value) for value in of), one.role, one.form)
-        for one, of in zip(_SERIES, values, strict=True)
+        for one, of in zip(SERIES, values, strict=True)
     ]
     return chart(
         series,

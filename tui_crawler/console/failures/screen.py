@@ -137,7 +137,7 @@ class GroupList(AnyReading):
 
     def title_words(self) -> tuple[str, str]:
         """What was counted by what; and of when it is, where that is not done again by itself."""
-        scope, by, wider = rows.key_words(self.within, short=True), grouping_words(self.by), self._screen.wider
+        scope, by, wider = rows.key_words(self.within), grouping_words(self.by), self._screen.wider
         words = [f"Failures · {scope} · by {by}" if scope else f"By {by}"]
         held = f"{self._screen.key_names('nav.back')} {wider}" if wider else ""
         if self._counted is not None:
@@ -284,7 +284,7 @@ class FailuresScreen(RowsScreen):
     def show_titles(self) -> None:
         title(self._group_table, *self._groups.title_words())
         group = self._groups.current
-        name = rows.key_words(group.key, short=True) if group is not None else "Pages"
+        name = rows.key_words(group.key) if group is not None else "Pages"
         if group is not None and self._keyset.started:
             name += f" · {self._place()}"
         room = self.has_class("-narrow") and not self._page_table.mark_count  # else the pane below says it
@@ -346,10 +346,6 @@ class FailuresScreen(RowsScreen):
     def _go_to_links(self) -> None:
         self.console.go_to(Where.url, page.url if (page := self._page()) is not None else "", "links")
 
-    @handles("failures.group")
-    def _group_otherwise(self) -> None:
-        self._group_by(GROUPINGS[(GROUPINGS.index(self._groups.by) + 1) % len(GROUPINGS)])
-
     @handles("failures.count")
     def _count_again(self) -> None:
         self._groups.count_again()
@@ -390,10 +386,12 @@ class FailuresScreen(RowsScreen):
             self._retried, self.awaited = group, queries.retry_plan(group.key, group.origins, self._asked_for)
             self.console.read_soon()
 
-    @handles("failures.pick")
-    def _pick(self) -> None:
+    @handles("failures.group")
+    def _pick_grouping(self) -> None:
+        """Asks by what to group; the cursor is on what follows the present grouping."""
         options = [(" ".join(by), grouping_words(by)) for by in GROUPINGS]
-        dialog = ChooseScreen("Group failures by", options, " ".join(self._groups.by))
+        following = GROUPINGS[(GROUPINGS.index(self._groups.by) + 1) % len(GROUPINGS)]
+        dialog = ChooseScreen("Group failures by", options, " ".join(following))
         self.app.push_screen(dialog, lambda by: self._group_by(tuple(str(by).split())) if by else None)
 
     def _group_by(self, by: tuple[str, ...]) -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
-from tui_crawler.console.overview.rows import (
-    OVERVIEW,
-    RATE_CELLS,
-    OriginLine,
-    chosen,
-    counts_down,
-)
+from tui_crawler.console.overview.rows import OVERVIEW, chosen, counts_down, line_of
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -22,7 +16,6 @@ from tui_crawler.domain.record import replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.history.trap import TrapSuspicion
     from tui_crawler.domain.records.view import OriginView
 
 ORDER_MS = 1_000
@@ -40,7 +33,6 @@ class OriginList:
         self._screen = screen
         self.table = table
         self.wanted = wanted
-        self.suspicions: Mapping[str, TrapSuspicion] = {}
         self._rows: dict[str, Row] = {}
         self._relation = replace(OVERVIEW, columns=())
         self.fit()
@@ -52,12 +44,6 @@ class OriginList:
         """These are others now; the rows of those in view are made anew."""
         self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
         self.put_visible()
-
-    def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
-        """Takes which origins look like traps; `changed` or `put_visible` shows it."""
-        if suspicions is not self.suspicions:
-            self._dirty |= suspicions.keys() ^ self.suspicions.keys()
-            self.suspicions = suspicions
 
     def fit(self) -> None:
         """Show the columns that are wanted."""
@@ -90,19 +76,8 @@ class OriginList:
 
     def _put(self, views: Iterable[OriginView]) -> None:
         live, moment = self._console.live_state, present(self._console.clock)
-        mono = live.counted_ms()
         for view in views:
-            meter = live.meters.get(view.origin)
-            line = OriginLine(
-                view,
-                live.run,
-                you=live.who,
-                suspected=view.origin in self.suspicions,
-                in_flight=live.in_flight(view),
-                rate=meter.line(mono, RATE_CELLS) if meter else (),
-                latency=meter.worst(mono, RATE_CELLS) if meter else (),
-            )
-            row = Row.of(self._relation, line, moment)
+            row = Row.of(self._relation, line_of(view, live), moment)
             self._rows[view.origin] = row
             self._dirty.discard(view.origin)
             self.table.update_row(row)
@@ -131,7 +106,7 @@ class OriginList:
             return
         self._ordered_at = console.clock.mono_ms()
         origins = console.live_state.origins
-        views = arrange(origins.values(), self.wanted, self.suspicions)
+        views = arrange(origins.values(), self.wanted, console.live_state.traps)
         if table.mark_count and not anew:
             fit = {view.origin for view in views}
             views += [origins[str(key)] for key in table.row_order if key not in fit and key in origins]

@@ -19,6 +19,7 @@ from tui_crawler.console.pulse.rows import Chart, Charts, drawn, nothing_of, say
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS
 from tui_crawler.domain.history.pulse import PulseOf
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.charts import Piece
 from tui_crawler.text.format import READING, compact, count
@@ -139,7 +140,7 @@ class ExitsPane(ReachesConsole, Bar, can_focus=True):
 def exit_line(name: str, number: int, whole: int, width: int) -> Line:
     """Return an exit code with how many attempts ended so, and a bar for their share."""
     mark, room = mark_of(name), min(23, width - 12)
-    words = fit(f"{mark.glyph} {name}", room)
+    words = fit(f"{mark.glyph} {outcome_words(name)}", room)
     return Styled(words, mark.role), f" {compact(number):>5} ", Styled(bar(number / whole, width - room - 7), mark.role)
 
 

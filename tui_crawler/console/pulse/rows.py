@@ -18,6 +18,7 @@ from tui_crawler.domain.history.pulse import (
     total,
 )
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
 from tui_crawler.text.format import clock, coarse, count, date_time, phase, plural, rate, size
 from tui_crawler.text.glyphs import EXIT_GROUPS, state_mark
@@ -242,8 +243,8 @@ def _any(value: float | None) -> str:
 
 
 def _codes(one: PulseCount | None) -> str:
-    """The exit codes of failures, the most frequent first: `: request_timeout 2`."""
-    named = [f"{name} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
+    """The exit codes of failures, the most frequent first: `: timeout 2`."""
+    named = [f"{outcome_words(name)} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
     more = f", {len(named) - 3} more" if len(named) > 3 else ""  # as fit into a line
     return f": {', '.join(named[:3])}{more}" if named else ""
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui_crawler.console.action import Frame, Situation, Where, why_not
+from tui_crawler.console.action import VIEWS, Frame, Situation, Where, why_not
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import footer_at, only_at
 from tui_crawler.console.panes.bars import DiagnosisBar, FooterBar, HeaderBar, TooSmall
@@ -29,7 +29,7 @@ from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.screen.places import ScreenPlace
-from tui_crawler.console.screen.port import ListExport, ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
 from tui_crawler.console.table.layouts import TableLayout, ViewLayout
@@ -140,9 +140,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             await super().on_event(event)
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar()
+        yield HeaderBar(id="header")
         yield TabBar(id="views")
-        yield DiagnosisBar()
+        yield DiagnosisBar(id="diagnosis")
         if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
@@ -150,7 +150,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             yield self._replay_bar
         yield from self.body()
         yield EntryLine(self.focus_main)
-        yield FooterBar()
+        yield FooterBar(id="footer")
         yield NoticeBox()
         yield TooSmall()
 
@@ -352,8 +352,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Brings the footer up to date, if it is there."""
         if not is_ready(self):
             return
-        filtered = self.table_filter.filtered if self.has_class("-narrow") else None  # else the border tells it
-        crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
+        crumbs = self.crumbs()
+        if self.has_class("-narrow"):  # else the border has the filter; the tabs mark a view
+            filtered = self.table_filter.filtered
+            crumbs = (f"/ {filtered.needle}",) if filtered is not None else () if self.WHERE in VIEWS else crumbs
         self.query_one(FooterBar).tell(crumbs, self.footer_keys())
         self.zoom.mark_title()
         for table in self.tables:
@@ -502,8 +504,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     @handles("timeline.open")
     def show_politeness(self, now: Situation) -> None:
-        """Shows the politeness of the marked origins, or of the selected one, over time."""
-        self.console.go_to(Where.timeline, tuple(view.origin for view in now.origins))
+        """Show the politeness of the selected origin over time."""
+        self.console.go_to(Where.timeline, now.origins[0].origin)
 
     def on_compose(self) -> None:
         """Choose the layout before there are widgets, which are then styled once."""

@@ -29,6 +29,8 @@ LONGEST_ECHO_S = 0.1
 """So long keys wait at most for what a widget has said to come up to the app."""
 MENU_AFTER_MS = 400
 """How long after the first of two keys a menu shows what may follow."""
+MOST_KEPT = 1_000
+"""Keys that wait at most; what is typed then is dropped."""
 _PASS = frozenset({"ctrl+c"})
 """Keys that are no text and never wait: one can leave at any time."""
 
@@ -119,7 +121,7 @@ class KeyedApp(TerminalApp[ReturnType]):
             waits.give_up()
             self.end_menu()
             self._kept.clear()
-        else:
+        elif len(self._kept) < MOST_KEPT:
             self._kept.append(event)
             await self._act_on_kept()
 

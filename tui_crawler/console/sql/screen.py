@@ -389,8 +389,8 @@ class SqlScreen(ConsoleScreen):
             self._hint.show([Styled(_HINT, "muted")])
         self.tell_footer()
 
-    def on_bar_action_pressed(self, event: Bar.ActionPressed) -> None:
-        match event.action_id:
+    def on_bar_opened(self, event: Bar.Opened) -> None:
+        match event.goal:
             case "editor.line":
                 self._editor.insert("\n")
             case "editor.complete":

@@ -1,4 +1,4 @@
-"""Lanes in panes: the politeness of an origin over time, on a screen of its own or as one pane of the origin."""
+"""A lane in a pane: the politeness of an origin over time, on a screen of its own or as one pane of the origin."""
 
 from __future__ import annotations
 
@@ -28,38 +28,34 @@ from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane
 
 
 class LanePane(ReachesConsole, Bar, can_focus=True):
-    """One lane; a click puts the cursor there."""
+    """The lane of one origin; a click puts the cursor there."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *SPAN_KEYS,
-        Binding("j,down", "screen.go_to(1)", "Next lane", id="move.down", show=False),
-        Binding("k,up", "screen.go_to(-1)", "Lane before", id="move.up", show=False),
-        Binding("enter", "screen.open_lane", "Open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*SPAN_KEYS, Binding("enter", "screen.open_lane", "Open", show=False)]
 
     def __init__(self, origin: str, *, alone: bool = False, id: str | None = None, classes: str = "pane") -> None:
-        """`origin` is raw text as stored; nothing was read of it yet. `alone`: the screen is of this origin, and
+        """`origin` is raw text as stored; nothing was read of it yet. `alone`: the screen names the origin, and
         nothing else on it reads the lane."""
         super().__init__(id=id, classes=classes)
-        self.origin, self._alone = origin, alone
+        self._origin, self._alone = origin, alone
         self.timeline: Timeline | None = None
         self.cursor: int | None = None
-        self.show_title()
+        self._show_title()
 
-    def tell(self, timeline: Timeline | None, cursor: int | None) -> None:
-        """Shows this timeline (None: the one that is shown), with the cursor at a cell."""
-        self.timeline, self.cursor = timeline or self.timeline, cursor
-        self.show_title()
-        if self.timeline is not None and self.is_mounted:
+    def tell(self, timeline: Timeline, cursor: int | None) -> None:
+        """Show a timeline, with the cursor at a cell."""
+        self.timeline, self.cursor = timeline, cursor
+        self._show_title()
+        if self.is_mounted:
             self.lay_out()
 
-    def show_title(self) -> None:
-        """Says of what it is, and how the promises were kept."""
-        kept = [kept_words(self.timeline)] if self.timeline is not None else []
-        said = ""
-        if self._alone and self.timeline is not None and self.cursor is not None:
-            said = cell_words(self.timeline, self.cursor, self.console.clock.zone)
-        title(self, " · ".join(["Politeness", *([] if self._alone else [host_of(self.origin)]), *kept]), said)
+    def _show_title(self) -> None:
+        """Say of what it is, on which scale, and how the promises were kept."""
+        name, kept, said = "(log scale)" if self._alone else f"· {host_of(self._origin)}", "", ""
+        if self.timeline is not None:
+            kept = kept_words(self.timeline)
+            if self._alone and self.cursor is not None:
+                said = cell_words(self.timeline, self.cursor, self.console.clock.zone)
+        title(self, " · ".join(filter(None, (f"Politeness {name}", kept))), said)
 
     def lines_for(self, size: Size) -> Sequence[Line]:
         if self.timeline is None:
@@ -77,50 +73,35 @@ class LanePane(ReachesConsole, Bar, can_focus=True):
 
 
 class LaneScreen(SpanActions):
-    """What a screen with lanes does with them, all over one span."""
+    """What a screen with a lane does with it."""
 
     LONGEST_MS = HOUR_MS
+    lane: LanePane
 
-    def __init__(self) -> None:
+    def __init__(self, origin: str) -> None:
+        """`origin` is raw text as stored."""
         super().__init__()
+        self._origin = origin
         self.span = SpanView()
-
-    @property
-    @abstractmethod
-    def lane(self) -> LanePane:
-        """The lane that the cursor reads."""
+        self.lane_read = PaneReading(self._ask_lane, lambda _: self.show_span(), moves=True)
 
     @property
     @abstractmethod
     def lane_width(self) -> int:
-        """How wide lanes are, without their borders."""
-
-    @abstractmethod
-    def shown_lanes(self) -> Sequence[LanePane]:
-        """The lanes that have room."""
+        """How wide the lane is, without its border; 0 where it has no room."""
 
     def lane_span(self, cells: int) -> TimeSpan:
         """Return the span that is shown in `cells` cells."""
         return TimeSpan.covering(*self.shown_until, cells)
 
-    def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:
-        """What is read for a lane, while it has room."""
-
-        def ask() -> Ask[Timeline] | None:
-            if pane not in self.shown_lanes():
-                return None
-            return lane_of(pane.origin, self.lane_span(max(1, self.lane_width - LABEL)))
-
-        return PaneReading(ask, lambda timeline: pane.tell(timeline, self.cell_of(timeline)), moves=True)
+    def _ask_lane(self) -> Ask[Timeline] | None:
+        width = self.lane_width
+        return lane_of(self._origin, self.lane_span(max(1, width - LABEL))) if width else None
 
     def steps(self) -> TimeSpan | None:
-        return self.lane.timeline.span if self.lane.timeline is not None else None
-
-    def cell_of(self, timeline: Timeline) -> int | None:
-        """The cell of the cursor, the first or the last one where it is outside."""
-        return None if self.span.cursor is None else timeline.span.nearest(self.span.cursor)
+        timeline = self.lane_read.latest
+        return timeline.span if timeline is not None else None
 
     def show_span(self) -> None:
-        for pane in self.shown_lanes():
-            if pane.timeline is not None:
-                pane.tell(None, self.cell_of(pane.timeline))
+        if (timeline := self.lane_read.latest) is not None:
+            self.lane.tell(timeline, None if self.span.cursor is None else timeline.span.nearest(self.span.cursor))
