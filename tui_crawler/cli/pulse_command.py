@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, known_jobs, known_origin, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, duration
+from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.options import CommandSet, duration
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe, terminal_width
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.history.pulse import (
@@ -49,7 +49,6 @@ def declare(commands: CommandSet) -> None:
         whose.add_argument(f"--{scope.name}", metavar="NAME", help=f"of this {scope.name} alone")
     span = "show the last 1m to 30d (default: the newest run)"
     parser.add_argument("--span", type=duration, metavar="TIME", help=span)
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -59,14 +58,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     span: int | None = arguments.span
     if span is not None and not SPANS_MS[0] <= span <= SPANS_MS[-1]:
         raise UsageProblem("--span: from 1m to 30d")
-    named = {scope: getattr(arguments, scope.name, None) for scope in PulseScope if scope is not PulseScope.crawl}
-    of = next((PulseOf(scope, name) for scope, name in named.items() if name), PulseOf())
+    scopes = (scope for scope in PulseScope if getattr(arguments, scope.name, None))
+    of = next((PulseOf(scope, getattr(arguments, scope.name)) for scope in scopes), PulseOf())
     now = time.time_ns() // 1_000_000
     with reports_of(existing_database(arguments)) as reports:
-        if of.scope is PulseScope.origin:
-            of = PulseOf(of.scope, known_origin(of.name, reports))
-        elif of.scope is PulseScope.job:
-            known_jobs([of.name], reports)
         run = reports.run()
         end = now if run is None else end_of_run(run, now)
         age = HOUR_MS if run is None else max(STEPS_MS[0], end - run.started_at)
