@@ -35,13 +35,12 @@ def meaning(name: str) -> str:
     return "" if code is None else DISPOSITIONS[code].when
 
 
-def exit_cell(name: str, *, glyph: bool = True) -> Styled:
+def exit_cell(name: str) -> Styled:
     """The cell of an exit code in words; empty name (nothing happened yet): `-`."""
     if not name:
         return Styled("-", "faint")
     mark = mark_of(name)
-    head = f"{mark.glyph} " if glyph else ""
-    return Styled(head + outcome_words(name), mark.role)
+    return Styled(f"{mark.glyph} {outcome_words(name)}", mark.role)
 
 
 def exit_in_full(name: str) -> Styled:
