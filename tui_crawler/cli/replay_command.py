@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.export_command import ended_by_signals
 from tui_crawler.cli.known_names import existing_database, no_run
 from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, Progress, local_zone, safe
@@ -54,15 +55,15 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         if arguments.run is not None and not replay.has_run(database, arguments.run):
             raise no_run(database, arguments.run)
         progress = Progress("rows copied")
-        with ended_by_signals(), crawl_in_file(database, progress) as file:
+        _end_by_signals()
+        with crawl_in_file(database, progress) as file:
             progress.clear()
             return open_replay(database, file, arguments.run)
     found = (replay.check_replay if arguments.check else replay.replayed)(database, arguments.run)
     if found is None:
         raise no_run(database, arguments.run)
     if not isinstance(found, tuple):
-        with ended_by_signals():
-            return _again(found, arguments.speed, printer, as_json=arguments.json)
+        return _again(found, arguments.speed, printer, as_json=arguments.json)
     from tui_crawler.domain.record import asdict
 
     run_id, findings = found
@@ -77,6 +78,7 @@ def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bo
     from tui_crawler.cli.run_watch import JsonLines, PlainLines, summary
     from tui_crawler.domain.history.run_totals import RunTotals
 
+    _end_by_signals()
     now, ledger = 0, RunTotals()
     listener = JsonLines(printer) if as_json else PlainLines(printer, ledger, local_zone())
     for event in told:
@@ -89,6 +91,11 @@ def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bo
     if not as_json and not printer.quiet:
         printer.lines(summary(ledger))
     return ExitStatus.ok
+
+
+def _end_by_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
 
 
 def _speed(text: str) -> float:
