@@ -94,17 +94,18 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
 
 
 def _lines(charts: Charts) -> Iterator[str]:
-    from tui_crawler.console.pulse.rows import drawn, mark_words, nothing_of, says_of, title_of
+    from tui_crawler.console.pulse.rows import drawn, mark_words, nothing_of, says_of
     from tui_crawler.text.charts import dots_of
 
     pulse, zone = charts.pulse, local_zone()
     width = min(terminal_width() or _WIDTH, _LARGEST)
     dots = dots_of(os.environ, (sys.stdout.encoding or "").lower().startswith("utf"))
     sampled = ", from a sample of its attempts" if pulse.sampled else ""
-    yield safe(f"{title_of(pulse)}: {charts.reading(None, zone)}{sampled}")
+    yield safe(f"{pulse.of.title}: {charts.reading(None, zone)}{sampled}")
     for one in charts.all:
         yield ""
-        says = "".join(text for text, _ in says_of(one, dots, None)) if one.known else nothing_of(charts, one)
+        entries = ["".join(text for text, _ in entry) for entry in says_of(one, dots, None)]
+        says = "  ".join(entries) if one.known else nothing_of(charts, one)
         yield safe(f"{one.name}: {says}")
         for line in drawn(charts, one, width, _HEIGHT, dots, zone, None) if one.known else ():
             yield safe("".join(text for text, _ in line).rstrip())
