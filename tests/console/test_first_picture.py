@@ -47,7 +47,12 @@ async def test_the_first_picture_has_no_numbers_and_the_next_has_all(size: tuple
     reports, clock, gate = FakeReports(), FrozenClock(), threading.Event()
     reports.gate = gate
     app = StageApp(
-        ReadingSources(lambda: reports), Operator(), EngineAccess(), Presentation("my-index"), clock, beating=False
+        ReadingSources(lambda: reports, SampleExplainer),
+        Operator(),
+        EngineAccess(),
+        Presentation("my-index"),
+        clock,
+        beating=False,
     )
     app.tell_me()
     async with app.run_test(size=size) as pilot:

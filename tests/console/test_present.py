@@ -17,7 +17,7 @@ from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
-from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name
+from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.operator.engine_host import HostedEngine
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
@@ -36,6 +36,7 @@ from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.history.idle_reason import at_rest
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.safe_text import clip_left
@@ -111,10 +112,10 @@ def test_what_can_be_ordered_by_is_a_column() -> None:
 
 @pytest.mark.parametrize("code", ExitCode)
 def test_every_exit_code_is_shown_in_words_and_by_its_name_in_details(code: ExitCode) -> None:
-    assert exit_cell(code.name).text.endswith(f" {short_name(code.name)}")
+    assert exit_cell(code.name).text.endswith(f" {outcome_words(code.name)}")
     assert exit_in_full(code.name).text.endswith(f" {code.name}")
-    assert len(short_name(code.name)) <= 12
-    assert (short_name("server_blamed_client"), short_name("connection_failed")) == ("client error", "conn. failed")
+    assert len(outcome_words(code.name)) <= 12
+    assert exit_cell("server_blamed_client").text == "× client error"
     assert meaning(code.name)
 
 

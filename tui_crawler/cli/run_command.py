@@ -44,6 +44,7 @@ def declare(commands: options.CommandSet) -> None:
         " is stopped. A run that was killed is continued. On a terminal it shows its progress, in a pipe one line"
         " per event. Options override the configuration.",
         examples=("run my-index.yaml --max-requests 500", "run my-index.yaml --workers 4 --json > events.jsonl"),
+        json=options.EVENTS,
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     parser.add_argument("--stored", action="store_true", help=argparse.SUPPRESS)
@@ -55,7 +56,6 @@ def declare(commands: options.CommandSet) -> None:
         "--service", action="store_true", help="end with status 0 on SIGTERM, as service managers expect"
     )
     parser.add_argument("--join", type=options.positive, metavar="NUMBER", help=argparse.SUPPRESS)
-    options.add_common(parser, "one JSON object per event; the last is run_finished")
 
 
 def add_fail_on(parser: argparse.ArgumentParser, default: str = "") -> None:
@@ -77,14 +77,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
-        config = known_names.read_config(
-            arguments.file,
-            overrides_of(arguments),
-            allow_impolite=arguments.allow_impolite,
-            elsewhere=known_names.named_database(arguments) is not None,
-        )
-        known_names.tell_warnings(config, printer)
-        database = known_names.awaited(known_names.database_of_run(arguments, config), printer)
+        config, database = known_names.configured(arguments, arguments.file, printer, overrides_of(arguments))
+        known_names.awaited(database, printer)
     check_workers(arguments.workers, config)
 
     status = run_to_end(config, database, Launch.of(arguments), arguments, printer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass as plain_dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,7 +42,6 @@ from tui_crawler.console.screen.typed_keys import KeyedApp
 from tui_crawler.console.session import ConsoleMemory, ConsoleSession, SessionFile
 from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.terminal import catch_signals
-from tui_crawler.console.url.explanation import ExplanationQuery
 from tui_crawler.console.urls.cells import note_origins
 from tui_crawler.domain.record import dataclass, replace
 
@@ -69,11 +68,11 @@ _FOLDER = Path(__file__).parent
 class ReadingSources:
     """Where readings come from; each factory is called once, in the thread that uses what it makes.
 
-    `explainer` is called in the reading thread with its reports; None: nobody says why. `queries` None: nothing can be
-    asked in SQL. `rules` None: rules cannot be drafted."""
+    `explainer` is called in the reading thread with its reports. `queries` None: nothing can be asked in SQL. `rules`
+    None: rules cannot be drafted."""
 
     reports: Callable[[], Reports]
-    explainer: Callable[[Reports], Explainer] | None = None
+    explainer: Callable[[Reports], Explainer]
     queries: Callable[[], Queries] | None = None
     rules: RuleQueries | None = None
 
@@ -229,7 +228,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         supplies = {
             Supply.rules: self.rules,
             Supply.queries: self.queries,
-            Supply.explanations: ExplanationQuery(self._sources.explainer),
+            Supply.explainer: lru_cache(1)(self._sources.explainer),
         }
         return Navigation(self, self.live_state, supplies, self.do, self.replay.go_to_time)
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name, status_cell
+from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
 from tui_crawler.console.urls.cells import host_cell, host_of, path_of
 from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Kind, Relation
@@ -58,7 +59,7 @@ def _status(value: str) -> Cell:
 
 
 _KEYS = {
-    "exit_code": ("exit code", _key("exit_code", "EXIT", exit_cell, 14, "word")),
+    "exit_code": ("exit code", _key("exit_code", "EXIT", exit_cell, 14)),
     "origin": ("origin", _key("origin", "ORIGIN", partial(host_cell, role="strong"), 12, "place")),
     "http_status": ("HTTP status", _key("http_status", "STATUS", _status, 9)),
     "pattern": ("path pattern", _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place")),
@@ -93,8 +94,7 @@ def groups_by(by: Sequence[str], common: Sequence[str] = ()) -> Relation[Failure
 
 _ENDED = frozenset({NextTry.used_up, NextTry.final})
 _PAGES: tuple[Column[PageLine, Any], ...] = (
-    Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, kind="word",
-           value=of_page("last_exit_code")),
+    Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, value=of_page("last_exit_code")),
     Column("origin", "ORIGIN", shown.by_value(partial(host_cell, role="muted")), 20, 2, min_width=14, kind="place",
            value=of_page("origin")),
     Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
@@ -148,7 +148,7 @@ def grouping_words(by: Sequence[str]) -> str:
 
 def key_words(key: GroupKey) -> str:
     """What makes a group as one line; raw text."""
-    shown = {"origin": host_of, "exit_code": short_name}
+    shown = {"origin": host_of, "exit_code": outcome_words}
     words = []
     for name in dict(key):
         first, *others = [shown.get(name, str)(value) or _NONE.get(name, "none") for one, value in key if one == name]

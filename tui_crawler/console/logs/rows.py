@@ -50,8 +50,8 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
         parts.append(LEVEL_WORDS[keyset.level])
     elif problems:
         parts.append(plural(problems, "problem") + ("" if all_of_it and not log.in_part else " among them"))
-    if keyset.origin:
-        parts.append(host_of(keyset.origin))
+    if keyset.scope.origin:
+        parts.append(host_of(keyset.scope.origin))
     if needle:
         parts.append(f"search {needle}: {plural(hits, 'hit')}{' among them' if kept else loaded}")
     return " · ".join(parts)
@@ -238,8 +238,8 @@ LOG: Relation[LogEntry] = Relation(
     source=lambda one: one.line.source,
     columns=(
         Column("time", "TIME", _time, 12, 0, min_width=8, value=lambda one: one.line.at),
-        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 29, 0, min_width=14,
-               kind="name", value=lambda one: _what(one.line).text),
+        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 22, 0, min_width=14,
+               value=lambda one: _what(one.line).text),
         Column("origin", "ORIGIN", lambda origin, one, _: one.shown(host_cell(origin, "muted")), 22, 2, min_width=14,
                kind="place", value=lambda one: one.line.origin),
         Column("text", "DETAILS", lambda _, one, __: (*[_BOOKMARK] * one.marked, *one.shown(*_happened(one.line))),

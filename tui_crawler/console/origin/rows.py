@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import exit_cell, mark_of, short_name
+from tui_crawler.console.logs.attempts import exit_cell, mark_of
 from tui_crawler.console.overview.rows import delay_cell, patience_words
 from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, robots_mark, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
@@ -19,7 +19,7 @@ from tui_crawler.domain.crawl.contract import Contract, contact_of, least_delay
 from tui_crawler.domain.history.idle_reason import delay_why, delay_words
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.status import DelayReason, OriginPhase, RobotsStatus
-from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
+from tui_crawler.domain.records.status_words import outcome_words, unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
@@ -51,7 +51,7 @@ def patience_past(
 ) -> list[Line]:
     """What patience went through in the newest run: each change, the newest first."""
     changes = [
-        (one.ended_at, one.patience_before, one.patience_after, Styled(short_name(one.exit_code)))
+        (one.ended_at, one.patience_before, one.patience_after, Styled(outcome_words(one.exit_code)))
         for one in lost
         if run is None or one.run_id == run.run_id
     ]
@@ -141,7 +141,7 @@ def _more_lines(line: OriginLine, past: OriginContext, at: Present, keys: KeyNam
     if past.history.refused:
         lines += ["", heading("Links refused")]
     for one in past.history.refused[:_REFUSED_SHOWN]:
-        number, reason = count(one.count).rjust(LABEL - 2), Styled(one.reason.replace("_", " "))
+        number, reason = count(one.count).rjust(LABEL - 2), Styled(outcome_words(one.reason))
         lines.append((Styled(f"{number}  "), reason, Styled(f"  {one.sample_url}", "faint")))
     if past.contract is not None:
         lines += ["", *contract_lines(past.contract, view, at, keys)]
@@ -448,11 +448,10 @@ def exits_of(counts: Sequence[ExitCountView]) -> Relation[ExitCountView]:
         key=lambda one: one.exit_code,
         nothing="no attempts yet",
         columns=(
-            Column("exit", "EXIT", lambda name, *_: exit_cell(name), 15, 0, min_width=14, kind="word",
-                   value=lambda one: one.exit_code),
+            Column("exit", "EXIT", shown.by_value(exit_cell), 15, 0, min_width=14, value=lambda one: one.exit_code),
             Column("run", "RUN", shown.number(), 7, 0, "right", min_width=4),
             Column("recent", "5 MIN", shown.number("", "faint"), 5, 0, "right"),
-            Column("bar", "", share, None, 2, min_width=8, kind="name", value=lambda one: one.run),
+            Column("bar", "", share, None, 2, min_width=8, kind="bar", value=lambda one: one.run),
         ),
         source=lambda _: None,
     )  # fmt: skip

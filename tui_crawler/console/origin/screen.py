@@ -14,6 +14,7 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.logs.attempts import ATTEMPTS
+from tui_crawler.console.logs.queries import LogScope
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.origin import queries, rows
@@ -83,9 +84,9 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._why = FactsPane(self._state, id="state")
         self._todo = CrawlTable(TODO, holds_still=True, id="todo", classes="pane")
         self._exits = CrawlTable(EXITS, id="exits", classes="pane")
-        self._exits.name_pane("Exit codes")
+        self._exits.name_pane("Exit codes · attempts")
         self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
-        keyset = LogListWindow(self._origin, attempts_only=True)
+        keyset = LogListWindow(LogScope(self._origin, attempts_only=True))
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
         self._list.newest_on_top = True
         self.lane = LanePane(self._origin, alone=True, id="lane", classes="pane")

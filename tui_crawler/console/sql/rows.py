@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -67,15 +67,10 @@ def complete(text: str, at: int, schema: Schema) -> Completion:
 
 
 def _aliases(text: str, columns: Iterable[str]) -> dict[str, str]:
-    """alias -> view, of `view alias` and `view AS alias`."""
-    known = set(columns)
-    words = _WORD.findall(text)
-    found: dict[str, str] = {}
-    for view, *rest in zip(words, words[1:], [*words[2:], ""], strict=False):
-        if view.casefold() in known and rest:
-            alias = rest[1] if rest[0].upper() == "AS" else rest[0]
-            found.setdefault(alias.casefold(), view.casefold())
-    return found
+    """alias -> view, of `view alias` and `view AS alias`; the first one holds."""
+    views = "|".join(map(re.escape, columns))
+    found = re.findall(rf"\b({views})\s+(?:AS\s+)?([A-Za-z_]\w*)", text, re.IGNORECASE)
+    return {alias.casefold(): view.casefold() for view, alias in reversed(found)}
 
 
 def _fitting(start: int, fragment: str, words: Iterable[str]) -> Completion:
@@ -91,17 +86,12 @@ _BYTES_SHOWN = 32
 _TIME_ENDINGS = ("_at", "_before", "_until")
 
 
-def _titles(names: Sequence[str]) -> list[str]:
+def _titles(names: Sequence[str]) -> Sequence[str]:
     """The names of columns, where equal ones get a number."""
-    found: Counter[str] = Counter()
-    taken = set(names)
-    titles: list[str] = []
+    titles, taken = list[str](), set(names)
     for name in names:
-        found[name] += 1
-        title = name
-        while found[name] > 1 and title in taken:
-            title = f"{name} {found[name]}"
-            found[name] += title in taken
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        title = name if name not in titles else next(one for one in numbered if one not in taken)
         taken.add(title)
         titles.append(title)
     return titles
