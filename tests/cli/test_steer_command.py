@@ -117,7 +117,7 @@ def test_seeds_without_a_scheme_are_read_as_the_console_reads_them(here: Path, s
     assert asked(wiring) == AddSeeds(
         (f"{OTHER}/x", "http://localhost:81/y", "https://a.test/z", "https://b.test/", f"{OTHER}/listed")
     )
-    assert said.err.count("https was taken, http where it is local or only that is known") == 1
+    assert said.err.count("no scheme given: https:// used, http:// where local or the only one known") == 1
     assert "seeds.txt:3: nonsense" in said.err
     assert say("add", "example.net").status == 0, "a host under a public suffix needs no slash"
     assert wiring.commands.pop()[1] == AddSeeds(("https://example.net/",))

@@ -15,7 +15,7 @@ from tests.console.sample_crawl import API, WWW, run_view
 from tests.console.support import FakeReports, FrozenClock, Stage, stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.panes.bars import DiagnosisBar
-from tui_crawler.console.panes.diagnosis import Offer, diagnosis_line, offers_of
+from tui_crawler.console.panes.diagnosis import allow_label, diagnosis_line
 from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile
@@ -112,6 +112,16 @@ async def test_each_kind_is_shown_where_it_is_seen(facts: DiagnosisFacts, where:
         assert held.on_top.WHERE is where
 
 
+async def test_several_stopped_origins_are_shown_by_their_failures_alone() -> None:
+    facts = DiagnosisFacts(stopped=(STOPPED, GONE), stopped_total=2)
+    async with stage((120, 40), reports=needing(facts)) as held:
+        await read(held)
+        await held.act("diagnosis.show", rounds=3)
+        held.sees("Failures · 2 origins · by")
+        await held.press("nav.back")
+        held.sees("By exit code")
+
+
 async def test_m_drafts_the_policy_that_allows_what_is_refused() -> None:
     async with stage((160, 40), reports=needing(QUERIES)) as held:
         await read(held)
@@ -128,6 +138,9 @@ async def test_where_m_makes_a_rule_of_the_selection_the_line_does_not_claim_it(
         await held.press("view.urls", rounds=3)
         assert "[m]" not in line(held)
         assert "allow page" in line(held), "a click does it"
+        await held.pilot.resize_terminal(80, 24)
+        await held.quiet()
+        assert "[g w] show" in line(held), "what has a key comes first"
 
 
 async def test_a_click_on_the_line_does_what_it_names_also_where_a_key_would_not() -> None:
@@ -181,20 +194,23 @@ async def test_one_that_only_watches_is_offered_no_command() -> None:
         assert "add it" not in line(held)
 
 
-ANY = Diagnosis(DiagnosisKind.queries_refused, "9 query URLs of shop.example refused (?page=)")
-OFFERS = [Offer("diagnosis.allow", "m", "allow page"), Offer("diagnosis.show", "g !", "show"), Offer("x", "x", "hide")]
+ANY = Diagnosis(DiagnosisKind.queries_refused, "9 query URLs of shop.example refused (?page=)", origins=(SHOP,))
+OFFERS = [("diagnosis.allow", "m", "allow page"), ("diagnosis.show", "g !", "show"), ("x", "x", "hide")]
 
 
 def test_the_words_are_cut_first_and_the_keys_go_last_to_first() -> None:
     shown = {width: diagnosis_line(ANY, OFFERS, width) for width in (100, 80, 60, 40, 24)}
     keys = {width: [zone.action_id for zone in zones[1:]] for width, (_, zones) in shown.items()}
-    assert keys[100] == [one.action_id for one in OFFERS]
+    assert keys[100] == [action_id for action_id, _, _ in OFFERS]
     assert keys[80] == ["diagnosis.allow", "diagnosis.show"]
     assert keys[40] == ["diagnosis.allow"]
     assert keys[24] == []
     for width, (cells, zones) in shown.items():
         assert width_of(cells) <= width  # type: ignore[arg-type]
         assert all(zone.end <= width for zone in zones)
+        words = cells[1].text  # type: ignore[union-attr,index]  # its words
+        assert ANY.words.startswith(words.removesuffix("…")), width
+        assert words == ANY.words or ANY.words[len(words) - 1] == " ", "no word is cut"
 
 
 @given(st.text(), st.frozensets(st.text(), min_size=1, max_size=4), st.integers(10, 250))
@@ -202,8 +218,8 @@ def test_hostile_words_and_parameters_stay_in_one_line(words: str, names: frozen
     from tui_crawler.domain.rules.policy import QueryPolicy  # noqa: PLC0415  what the line gets
 
     hostile = replace(ANY, words=words, policy=QueryPolicy(None, names))
-    offers = [Offer(action_id, "m", label) for action_id, label in offers_of(hostile)]
+    offers = [("diagnosis.allow", "m", allow_label(hostile)), *OFFERS[1:]]
     cells, zones = diagnosis_line(hostile, offers, width)
     assert width_of(cells) <= width  # type: ignore[arg-type]
     assert all(0 <= zone.start < zone.end <= width for zone in zones)
-    assert all(cell_len(one.label) <= 24 and "\n" not in one.label for one in offers)
+    assert all(cell_len(label) <= 24 and "\n" not in label for _, _, label in offers)

@@ -67,12 +67,12 @@ def test_a_missing_scheme_is_https_and_a_bare_word_is_refused() -> None:
     ("typed", "words"),
     [
         ("https://a.example/\nhttp://b.example/", ""),
-        ("a.example\nhttp://b.example/", "https was taken; write http:// for the other"),
-        ("known.example:81", "http was chosen (local, or known with http); write https:// for the other"),
-        ("localhost", "http was chosen (local, or known with http); write https:// for the other"),
+        ("a.example\nhttp://b.example/", "no scheme given: https:// used; write http:// to change it"),
+        ("known.example:81", "no scheme given: http:// used (local, or known with it); write https:// to change it"),
+        ("localhost", "no scheme given: http:// used (local, or known with it); write https:// to change it"),
         (
             "a.example\n127.0.0.1:81",
-            "https was taken, http where it is local or only that is known; write the scheme for the other",
+            "no scheme given: https:// used, http:// where local or the only one known; write the other to change it",
         ),
     ],
 )
@@ -85,11 +85,11 @@ async def test_a_host_without_a_scheme_says_which_was_taken_before_and_after_it_
         await held.press("a")
         held.app.screen.query_one(TextArea).text = "new.example:9306"
         await held.quiet()
-        assert "https was taken; write http:// for the other" in held.text()
+        assert "no scheme given: https:// used; write http:// to change it" in held.text()
         await held.press("ctrl+s")
         await held.decided()
         assert held.journal.sent == [AddSeeds(("https://new.example:9306/",))]
-        assert "https was taken; write http:// for the other" in held.text()
+        assert "no scheme given: https:// used; write http:// to change it" in held.text()
 
 
 async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:

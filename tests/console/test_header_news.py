@@ -18,7 +18,7 @@ async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -
     reports = FakeReports(newest_run=dead)
     async with stage(reports=reports) as held:
         text = held.text()
-        assert "crawler died at 10:32: start a console, or run" in text
+        assert "crawler died at 10:32" in text
         assert "00:01:00" in text.splitlines()[0], "its clock stands"
         assert "○ idle" in text
         for alive in ("crawling", "ready"):
@@ -44,7 +44,7 @@ async def test_what_changed_under_another_view_is_in_its_header_and_in_the_row_a
         assert f"todo {count(held.reports.totals().todo)} " in held.text().splitlines()[0]
         await held.press("1", rounds=2)
         row = next(line for line in held.text().splitlines() if "www.example.com" in line)
-        assert "✓finished⚠" in row.replace(" ", "")
+        assert "✓finished" in row.replace(" ", "")
         assert "77 001" in row
 
 

@@ -90,7 +90,7 @@ async def test_narrow_a_filter_of_an_origin_shows_what_it_filters() -> None:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press("enter", "/", *"exit:timeout", "enter", rounds=1)
         attempts = held.table("#attempts")
-        assert {cell_text(attempts.row(key).cells[1]) for key in attempts.row_order} == {"⚠ request_timeout"}
+        assert {cell_text(attempts.row(key).cells[1]) for key in attempts.row_order} == {"⚠ timeout"}
 
 
 async def test_a_narrow_origin_has_todo_exit_codes_and_why_over_the_attempts_and_the_focus_stays() -> None:

@@ -12,6 +12,7 @@ from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.summary import no_origin_lines
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.domain.history.diagnosis import DiagnosisFacts
 from tui_crawler.domain.records.command import (
     PauseOrigins,
     ResumeOrigins,
@@ -20,7 +21,13 @@ from tui_crawler.domain.records.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.records.page_view import TodoView
+from tui_crawler.domain.records.page_view import RefusedView, TodoView
+
+
+def trapped() -> FakeReports:
+    """Reports of a crawl with an origin whose links the trap guard refuses."""
+    trap = RefusedView(WWW, "trap_repeat", 180, f"{WWW}/a/a/a/a/")
+    return FakeReports(facts=DiagnosisFacts(traps=(trap,)))
 
 
 def order(held: Stage) -> list[str]:
@@ -176,11 +183,17 @@ async def test_a_click_on_a_header_orders_by_it() -> None:
         assert "by done ▼" in held.text()
 
 
+async def test_on_a_narrow_screen_the_title_leaves_the_tally_out_and_says_that_the_pane_is_enlarged() -> None:
+    async with stage((60, 20)) as held:
+        await held.press("+")
+        held.sees("Origins · 11 · by fail ▼ · zoom full")
+
+
 async def test_problems_only() -> None:
-    async with stage() as held:
+    async with stage(reports=trapped()) as held:
+        await held.settle(3)
         await held.press("view.problems")
-        trap = WWW  # looks like one
-        assert set(order(held)) == {API, "https://down.example.com", "https://shop.example.net", trap}
+        assert set(order(held)) == {API, "https://down.example.com", "https://shop.example.net", WWW}
         assert "problems only" in held.text()
         await held.press("view.problems")
         assert len(order(held)) == 11
@@ -310,14 +323,15 @@ async def test_a_wish_that_cannot_be_written_is_told() -> None:
 
 
 async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it_is_selected() -> None:
-    async with stage((200, 50)) as held:
+    async with stage((200, 50), reports=trapped()) as held:
+        await held.settle(3)
         line = next(line for line in held.text().splitlines() if "www.example.com" in line and "crawling" in line)
         assert "⚠ trap suspected  requesting" in line
         assert "docs" not in "".join(one for one in held.text().splitlines() if "⚠ trap suspected" in one)
         await select(held, WWW)
-        assert "180 links with a path" in held.text()
+        assert "180 links with a path" in held.on_top.query_one("#summary", Lines).text
         await select(held, DOCS)
-        assert "links with a path" not in held.text()
+        assert "links with a path" not in held.on_top.query_one("#summary", Lines).text
 
 
 async def test_the_order_is_made_anew_on_coming_back_also_when_the_run_has_ended() -> None:
@@ -340,8 +354,10 @@ async def test_a_dialog_over_it_is_no_reason_for_another_order() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 async def test_the_sign_of_a_trap_takes_nothing_from_the_host_and_is_in_the_legend(size: tuple[int, int]) -> None:
-    async with stage(size) as held:
+    async with stage(size, reports=trapped()) as held:
+        await held.settle(3)
         await held.press("end", rounds=0)  # at 80 columns it is below the others
+        await held.settle(1, move_ms=500)
         line = next(
             line
             for line in reversed(held.text().splitlines()[: held.table("#origins").region.bottom])

@@ -15,7 +15,7 @@ from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.console.logs.queries import BEGINNING, LogScope, log_actions, log_after
 from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.console.origin.queries import contract_of, exit_counts_of, robots_file, top_ups_of
-from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
+from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of
 from tui_crawler.console.reading.refresh import JOBS
 from tui_crawler.domain.records.command import PauseOrigins, TopUpPatience
 from tui_crawler.domain.records.operator_view import ValidationTotals
@@ -100,7 +100,6 @@ def test_without_a_stored_configuration_the_contract_is_the_default(tmp_path: Pa
     with closing(ConsoleReports(store_crawl(tmp_path / "crawl.db"))) as reports:
         assert contract_of(A).read(reports, NOW).delay.default_ms == 1_000
         assert robots_file("http://nowhere.test", 0).read(reports, NOW) is None
-        assert suspicions().read(reports, NOW) == {}
 
 
 def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_path: Path) -> None:

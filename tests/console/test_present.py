@@ -17,7 +17,7 @@ from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
-from tui_crawler.console.logs.attempts import exit_cell, meaning, short_name
+from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.operator.engine_host import HostedEngine
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
@@ -109,9 +109,9 @@ def test_what_can_be_ordered_by_is_a_column() -> None:
 
 
 @pytest.mark.parametrize("code", ExitCode)
-def test_every_exit_code_is_shown_by_its_name_and_fits_short(code: ExitCode) -> None:
-    cell = exit_cell(code.name)
-    assert cell.text.endswith(code.name)
+def test_every_exit_code_is_shown_in_words_and_by_its_name_in_details(code: ExitCode) -> None:
+    assert exit_cell(code.name).text.endswith(f" {short_name(code.name)}")
+    assert exit_in_full(code.name).text.endswith(f" {code.name}")
     assert len(short_name(code.name)) <= 12
     assert (short_name("server_blamed_client"), short_name("connection_failed")) == ("client error", "conn. failed")
     assert meaning(code.name)
@@ -126,7 +126,7 @@ def test_details_tell_an_exit_code_in_full_where_the_rest_of_the_line_does_not_f
 
 
 def test_an_exit_code_of_a_newer_version_is_shown_as_it_is() -> None:
-    assert exit_cell("some_new_code").text == "· some_new_code"
+    assert exit_cell("some_new_code").text == "· some new code"
     assert meaning("some_new_code") == ""
 
 
@@ -203,6 +203,9 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
     assert "⚠ stale 4 s" in shown(failed, 60)
     frozen = HeaderState("n", StateGlyph("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)
     assert "frozen" in shown(frozen, 40)
+    watches = HeaderState("n", frozen.engine, run_view(), NOW, TALLY, requests_per_s=8.1, readonly=True)
+    assert " 8.1/s" in shown(watches, 26)
+    assert "read-only" in shown(watches, 40)
 
 
 def test_the_clock_of_a_run_whose_engine_broke_off_stands_still() -> None:

@@ -126,7 +126,7 @@ async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
     async with stage((120, 40), reports=reports, keys="6") as held:
         assert "follow ●" in reading(held)
         await held.press(*["left"] * 16, rounds=2)
-        assert "failed attempts: request_timeou" in reading(held)
+        assert "failed attempts: timeout" in reading(held)
         assert "follow ○" in reading(held)
         assert "network" in says(held, "failures") and "waiting" in says(held, "states")
         await held.press("home", "left", rounds=3)
@@ -282,7 +282,7 @@ async def test_the_wall_fills_the_screen_and_where_there_is_little_room_it_is_a_
 async def test_the_exit_codes_of_the_run_are_those_the_header_counts():
     async with stage((120, 40), keys="6") as held:
         totals = held.reports.totals()
-        held.sees(f"Exit codes of the run · {count(sum(number for _, number in totals.exit_codes))}", "file_ingested")
+        held.sees(f"Exit codes of the run · {count(sum(number for _, number in totals.exit_codes))}", "✓ ingested")
         held.app.screen.query_one("#chart-exits").focus()
         await held.press("enter", rounds=3)
         assert isinstance(held.app.screen, FailuresScreen)

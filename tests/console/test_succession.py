@@ -11,6 +11,7 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FakeHost, stage
 from tests.support.patience import PATIENT_S
+from tui_crawler.domain.history.diagnosis import DiagnosisFacts
 from tui_crawler.domain.records.failure import RunHeld, StorageFailure
 
 BROKEN_OFF = run_view(live=False)
@@ -26,11 +27,12 @@ ENDED = replace(BROKEN_OFF, finished_at=NOW, finish_reason="exhausted")
 )
 async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before: str, says: str) -> None:
     host = FakeHost()
-    reports = FakeReports(newest_run=run)
+    reports = FakeReports(newest_run=run, facts=DiagnosisFacts(pending=812))
     async with stage((160, 40), reports=reports, successor=lambda: host) as held:
+        await held.settle(3, 5_100)
         text = held.text()
         assert before in text
-        assert "c continues here" in text
+        assert ("812 URLs to do   [c] continue" in text) is (run is BROKEN_OFF), "who set an end to it knows"
         await held.press("run.start")
         await held.settle()
         assert await asyncio.to_thread(host.started.wait, PATIENT_S)
@@ -48,12 +50,14 @@ async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before
 
 async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_start() -> None:
     async with stage(successor=FakeHost) as held:
-        assert "continues here" not in held.text()
+        assert "[c] continue" not in held.text()
         await held.press("run.start")
         assert held.told.startswith("continue: process ")
         assert held.app.hosting.host is None
-    async with stage(reports=FakeReports(newest_run=BROKEN_OFF), readonly=True) as held:
-        assert "start a console, or run" in held.text()
+    reports = FakeReports(newest_run=BROKEN_OFF, facts=DiagnosisFacts(pending=812))
+    async with stage((160, 40), reports=reports, readonly=True) as held:
+        await held.settle(3, 5_100)
+        assert "crawler died, 812 URLs to do: start a console, or run `tui-crawler run CONFIG`" in held.text()
         await held.press("run.start")
         assert "this console is read-only" in held.told
 

@@ -173,13 +173,10 @@ def test_origins_that_are_held_wait_for_nothing() -> None:
 def test_of_a_crawl_without_an_engine() -> None:
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
     assert idle_reason_of_run((SOME,), NOW, ended) == "no worker running: the run ended at 10:41 (limit reached)"
-    words = "no worker running, c continues here: the run ended at 10:41 (limit reached)"
-    assert idle_reason_of_run((SOME,), NOW, ended, "c continues here") == words, "a narrow header cuts the end off"
     killed = replace(RUN, live=False, heartbeat_at=NOW - 120_000)
-    words = "crawler died at 10:39: start a console, or run `tui-crawler run CONFIG`"
-    assert idle_reason_of_run((SOME,), NOW, killed) == words
+    assert idle_reason_of_run((SOME,), NOW, killed) == "crawler died at 10:39"
     unheard = replace(killed, heartbeat_at=0, started_at=NOW - 180_000)
-    assert "crawler died at 10:38:" in idle_reason_of_run((SOME,), NOW, unheard)
+    assert idle_reason_of_run((SOME,), NOW, unheard) == "crawler died at 10:38"
     silent = replace(RUN, heartbeat_at=NOW - 65_000)
     assert idle_reason_of_run((SOME,), NOW, silent) == "the engine has been silent for 1 min 5 s"
 

@@ -113,7 +113,7 @@ def test_after_a_kill_an_attached_console_carries_the_run_on_and_the_others_foll
         run.kill()
         run.wait()
         for terminal in (one, two, three):
-            terminal.read_until("c continues here")
+            terminal.read_until("[c] continue")
         one.press("c")
         two.press("c")  # only one of them can
         three.read_until("● attached")

@@ -296,7 +296,7 @@ def test_a_demo_that_goes_on_has_its_web_again(tmp_path):
         with console("demo", "--db", database) as second:
             second.read_until("attached")
             os.kill(pid, signal.SIGKILL)
-            second.read_until("c continues here")
+            second.read_until("[c] continue")
             second.press("c")
             second.read_until("▶ running")
             crawled(second, 10)

@@ -62,13 +62,14 @@ def test_a_crawling_process_that_was_killed_is_told_and_can_be_started_again(cra
         child = crawling(terminal)
         await_more(terminal, log)
         child.kill()
-        terminal.read_until(f"✗ engine failed  its process {child.pid} was ended by SIGKILL; c continues here")
+        terminal.read_until(f"✗ engine failed  its process {child.pid} was ended by SIGKILL")
+        terminal.read_until("[c] continue")
         terminal.press("c")
         terminal.read_until("▶ running")
         await_more(terminal, log)
         assert crawling(terminal).pid != child.pid
         crawling(terminal).send_signal(signal.SIGTERM)  # it ends in order, as if somebody had stopped it
-        terminal.read_until("c continues here")
+        terminal.read_until("[c] continue")
         terminal.press("c")
         await_more(terminal, log)
         terminal.press("q")

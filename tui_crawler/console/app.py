@@ -221,7 +221,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     def host_takeover(self) -> HostTakeover:
         """Crawling on here."""
         successor = None if self.live_state.readonly else self._engine.successor
-        return HostTakeover(self.hosting, self.live_state, successor, self.appearance, self.tell, self.read_soon)
+        return HostTakeover(self.hosting, self.live_state, successor, self.tell, self.read_soon)
 
     @cached_property
     def navigation(self) -> Navigation:
@@ -517,7 +517,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         screen.show_replay()
         state = self.live_state.header(
             self.crawl_name or (run.config_name if run else ""),
-            replace(standing, hint=self.host_takeover.hint),
+            standing,
             hz=self.poll_timer.pace.hz,
             stale_ms=self.poll_timer.look_at_age(self.live_state.age_ms()),
         )

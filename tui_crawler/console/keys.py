@@ -151,6 +151,7 @@ _IN_WORDS = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
 
 FIRST: Mapping[Where, tuple[str, ...]] = {
     Where.origin: ("origin.toggle_pause", "delay.up", "url.retry", "origin.retry_failed"),
+    Where.logs: ("log.filter", "menu.log"),
     Where.url: ("url.retry", "rule.from_selection", "copy.pick"),
 }
 """What a screen is for: these actions come before those that other screens name first."""

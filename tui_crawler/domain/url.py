@@ -158,10 +158,10 @@ def read_seed(raw: str, known: Set[str] = frozenset(), max_length: int = CLIENT_
 def scheme_words(schemes: Set[str]) -> str:
     """Return which schemes were taken where none was written; empty where each URL had its own."""
     if len(schemes) > 1:
-        return "https was taken, http where it is local or only that is known; write the scheme for the other"
+        return "no scheme given: https:// used, http:// where local or the only one known; write the other to change it"
     if "http" in schemes:
-        return "http was chosen (local, or known with http); write https:// for the other"
-    return "https was taken; write http:// for the other" if schemes else ""
+        return "no scheme given: http:// used (local, or known with it); write https:// to change it"
+    return "no scheme given: https:// used; write http:// to change it" if schemes else ""
 
 
 def without_fragment(raw: str) -> str:

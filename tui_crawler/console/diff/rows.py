@@ -33,7 +33,7 @@ def _page_mark(kind: ChangeKind | None, change: PageChange, _present: Present) -
     return Styled("", "muted") if kind is None else Styled(f"{sign} {kind.word}", _ROLES[kind], sign)
 
 
-_ORIGIN: Column[OriginDiff, str] = Column("origin", "ORIGIN", min_width=14, kind="place")
+_ORIGIN: Column[OriginDiff, str] = Column("origin", "ORIGIN", shown.words(host_of), min_width=14, kind="place")
 _NUMBERS: tuple[Column[OriginDiff, Any], ...] = (
     Column("changed", "~ CHANGED", shown.number("warning", "faint"), 9, 0, "right", 6, "~ CHG"),
     Column("new", "+ NEW", shown.number("ok", "faint"), 8, 0, "right", 6),

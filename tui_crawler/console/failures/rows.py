@@ -146,9 +146,9 @@ def grouping_words(by: Sequence[str]) -> str:
     return " × ".join(_KEYS[name][0] for name in by)
 
 
-def key_words(key: GroupKey, *, short: bool = False) -> str:
-    """What makes a group as one line; raw text. `short`: exit codes by the words that stand in tables."""
-    shown = {"origin": host_of, "exit_code": short_name if short else str}
+def key_words(key: GroupKey) -> str:
+    """What makes a group as one line; raw text."""
+    shown = {"origin": host_of, "exit_code": short_name}
     words = []
     for name in dict(key):
         first, *others = [shown.get(name, str)(value) or _NONE.get(name, "none") for one, value in key if one == name]

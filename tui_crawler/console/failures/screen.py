@@ -137,7 +137,7 @@ class GroupList(AnyReading):
 
     def title_words(self) -> tuple[str, str]:
         """What was counted by what; and of when it is, where that is not done again by itself."""
-        scope, by, wider = rows.key_words(self.within, short=True), grouping_words(self.by), self._screen.wider
+        scope, by, wider = rows.key_words(self.within), grouping_words(self.by), self._screen.wider
         words = [f"Failures · {scope} · by {by}" if scope else f"By {by}"]
         held = f"{self._screen.key_names('nav.back')} {wider}" if wider else ""
         if self._counted is not None:
@@ -284,7 +284,7 @@ class FailuresScreen(RowsScreen):
     def show_titles(self) -> None:
         title(self._group_table, *self._groups.title_words())
         group = self._groups.current
-        name = rows.key_words(group.key, short=True) if group is not None else "Pages"
+        name = rows.key_words(group.key) if group is not None else "Pages"
         if group is not None and self._keyset.started:
             name += f" · {self._place()}"
         room = self.has_class("-narrow") and not self._page_table.mark_count  # else the pane below says it

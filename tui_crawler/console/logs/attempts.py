@@ -63,23 +63,23 @@ def meaning(name: str) -> str:
 
 
 def short_name(name: str) -> str:
-    """A name for narrow columns, at most 12 characters for those known."""
+    """The words for an exit code, at most 12 characters for those known."""
     return _SHORT.get(name, name.replace("_", " "))
 
 
 def exit_cell(name: str, *, glyph: bool = True) -> Styled:
-    """The cell of an exit code; empty name (nothing happened yet): `-`."""
+    """The cell of an exit code in words; empty name (nothing happened yet): `-`."""
     if not name:
         return Styled("-", "faint")
     mark = mark_of(name)
     head = f"{mark.glyph} " if glyph else ""
-    return Styled(head + name, mark.role, short=head + short_name(name))
+    return Styled(head + short_name(name), mark.role)
 
 
 def exit_in_full(name: str) -> Styled:
-    """The exit code where details stand: never shortened."""
-    cell = exit_cell(name)
-    return Styled(cell.text, cell.role)
+    """The exit code by its name, for details."""
+    mark = mark_of(name)
+    return Styled(f"{mark.glyph} {name}", mark.role)
 
 
 def status_cell(http_status: int | None) -> Styled:

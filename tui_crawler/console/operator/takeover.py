@@ -14,7 +14,6 @@ from tui_crawler.console.operator.engine_host import EnginePhase
 from tui_crawler.console.reading.failure_words import failure_words
 
 if TYPE_CHECKING:
-    from tui_crawler.console.appearance import Appearance
     from tui_crawler.console.operator.engine_host import HostedEngine
     from tui_crawler.console.panes.notice import Notify
     from tui_crawler.console.ports import EngineHost
@@ -32,7 +31,6 @@ class HostTakeover(Handles):
     _hosting: HostedEngine
     _live_state: LiveState
     _successor: Callable[[], EngineHost | None] | None
-    _keys: Appearance
     _tell: Notify
     _read_soon: Callable[[], None]
 
@@ -51,12 +49,6 @@ class HostTakeover(Handles):
         if run is None:
             return "no run has started yet"
         return f"{run.owner or 'another process'} crawls" if run.live else ""
-
-    @property
-    def hint(self) -> str:
-        """How to go on here, for the line that says that nobody crawls; empty when it cannot be."""
-        key = self._keys.key_names.first("run.start")
-        return f"{key} continues here" if key and not self.hindrance else ""
 
     @handles("run.start")
     def start(self) -> None:

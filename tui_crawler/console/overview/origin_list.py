@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
@@ -22,7 +22,6 @@ from tui_crawler.domain.record import replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.history.trap import TrapSuspicion
     from tui_crawler.domain.records.view import OriginView
 
 ORDER_MS = 1_000
@@ -40,7 +39,6 @@ class OriginList:
         self._screen = screen
         self.table = table
         self.wanted = wanted
-        self.suspicions: Mapping[str, TrapSuspicion] = {}
         self._rows: dict[str, Row] = {}
         self._relation = replace(OVERVIEW, columns=())
         self.fit()
@@ -52,12 +50,6 @@ class OriginList:
         """These are others now; the rows of those in view are made anew."""
         self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
         self.put_visible()
-
-    def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
-        """Takes which origins look like traps; `changed` or `put_visible` shows it."""
-        if suspicions is not self.suspicions:
-            self._dirty |= suspicions.keys() ^ self.suspicions.keys()
-            self.suspicions = suspicions
 
     def fit(self) -> None:
         """Show the columns that are wanted."""
@@ -97,7 +89,7 @@ class OriginList:
                 view,
                 live.run,
                 you=live.who,
-                suspected=view.origin in self.suspicions,
+                suspected=view.origin in live.traps,
                 in_flight=live.in_flight(view),
                 rate=meter.line(mono, RATE_CELLS) if meter else (),
                 latency=meter.worst(mono, RATE_CELLS) if meter else (),
@@ -131,7 +123,7 @@ class OriginList:
             return
         self._ordered_at = console.clock.mono_ms()
         origins = console.live_state.origins
-        views = arrange(origins.values(), self.wanted, self.suspicions)
+        views = arrange(origins.values(), self.wanted, console.live_state.traps)
         if table.mark_count and not anew:
             fit = {view.origin for view in views}
             views += [origins[str(key)] for key in table.row_order if key not in fit and key in origins]

@@ -1,10 +1,10 @@
-"""What the overview reads by itself: suspected traps, the card of the selected origin, the newest actions."""
+"""What the overview reads by itself: the card of the selected origin, the newest actions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import FAST_MS, RARE_MS, asks
+from tui_crawler.console.reading.ask import FAST_MS, asks
 from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
 
 _LOOKED_AT = 100  # attempts of the selected origin, each time it changes
-
-
-@asks(RARE_MS)
-def suspicions(reports: RefusedReports, _now: int) -> dict[str, TrapSuspicion]:
-    """Read every origin whose links the trap guard refused, with what speaks for a trap."""
-    from tui_crawler.domain.history.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
-
-    return guard_suspicions(reports.refused(""))
 
 
 @dataclass(frozen=True, slots=True)

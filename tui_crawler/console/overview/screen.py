@@ -16,7 +16,7 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
-from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
+from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of
 from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED, opened_by
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.records.view import OriginView
 
 RATE_WIDTH = 20
+_TALLIED_FROM = 72
+"""Cells of a screen whose title counts origins by state: else it would hide what follows it, as the zoom."""
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
 what is measured would have the screen laid out anew as the cursor moves."""
@@ -74,10 +76,9 @@ class OverviewScreen(LiveFilterScreen):
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
         self._actions = PaneReading(recent_actions)
-        self._suspicions = PaneReading(suspicions, self._list.suspect)
         self._card = PaneReading(lambda: self._of_selected(summary_of))
         self._next = PaneReading(lambda: self._of_selected(next_page_of))
-        self.reads = (self._actions, self._suspicions, self._card, self._next)
+        self.reads = (self._actions, self._card, self._next)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -109,7 +110,7 @@ class OverviewScreen(LiveFilterScreen):
         return None if view is None else ask(view.origin)
 
     def take(self, shot: Snapshot) -> None:
-        """Takes changed origins, new events, what operators did, and which origins look like traps."""
+        """Takes changed origins, new events, and what operators did."""
         if shot.anew:
             self._events.begin()
             self._list.begin()
@@ -164,7 +165,8 @@ class OverviewScreen(LiveFilterScreen):
         if wanted.problems:
             parts.append("problems only")
         tally = self.console.live_state.tally
-        parts.append("  ".join(f"{state_mark(one).glyph} {count(tally[one])}" for one in TALLIES if tally[one]))
+        listed = [one for one in TALLIES if tally[one] and self.size.width >= _TALLIED_FROM]
+        parts.append("  ".join(f"{state_mark(one).glyph} {count(tally[one])}" for one in listed))
         title(self._table, " · ".join(filter(None, parts)))
 
     def _show_sort(self) -> None:
@@ -183,7 +185,7 @@ class OverviewScreen(LiveFilterScreen):
         about = view, clock.wall_ms(), live.run, clock.zone, live.who, live.in_flight(view)
         meter, card = live.meters.get(view.origin), self._card.value
         line = meter.line(live.counted_ms(), RATE_WIDTH) if meter else []
-        suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
+        suspicion = (card and card.suspicion) or live.traps.get(view.origin)
         state, words, *more = summary.summary_lines(*about, line)
         comes = summary.next_lines(view, self._next.value or "")
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]

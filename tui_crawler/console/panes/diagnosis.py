@@ -2,76 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from tui_crawler.console.panes.footer import Zone
-from tui_crawler.domain.history.diagnosis import DiagnosisKind
-from tui_crawler.domain.record import dataclass
+from tui_crawler.console.panes.line import width_of
 from tui_crawler.text.cells import Styled
-from tui_crawler.text.safe_text import clip, safe
+from tui_crawler.text.safe_text import ELLIPSIS, clip, safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.history.diagnosis import Diagnosis
 
-SHOW, DISMISS = "diagnosis.show", "diagnosis.dismiss"
-
-_HELPS: Mapping[DiagnosisKind, tuple[str, str]] = {
-    DiagnosisKind.crawler_died: ("run.start", "continue"),
-    DiagnosisKind.no_worker: ("run.start", "continue"),
-    DiagnosisKind.seed_moved: ("origin.add", "add it"),
-    DiagnosisKind.queries_refused: ("diagnosis.allow", "allow"),
-}
-_NOTHING_TO_SHOW = frozenset({DiagnosisKind.crawler_died, DiagnosisKind.no_worker, DiagnosisKind.unnamed})
+SHOW = "diagnosis.show"
 _LONGEST = 24  # cells of what an action does
+_LONG_WORD = 14  # letters: where such a word has no room, as a URL, it is cut
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """An action that helps: its id, its key on this screen (empty: a click does it), and what it does."""
-
-    action_id: str
-    key: str
-    label: str
-
-    @property
-    def text(self) -> str:
-        return f"[{self.key}] {self.label}" if self.key else self.label
+Offer = tuple[str, str, str]
+"""An action that helps: its id, its key on this screen (empty: a click does it), and what it does."""
 
 
-def offers_of(diagnosis: Diagnosis) -> list[tuple[str, str]]:
-    """Return the actions that help, and what each does, the most important first."""
-    found = [_HELPS[diagnosis.kind]] if diagnosis.kind in _HELPS else []
-    if diagnosis.policy is not None:
-        names = ", ".join(sorted(diagnosis.policy.allow))
-        dropped = f", drop {diagnosis.session}" if diagnosis.session else ""
-        found = [(found[0][0], clip(safe(f"allow {names}{dropped}"), _LONGEST))]
-    shows = [] if diagnosis.kind in _NOTHING_TO_SHOW else [(SHOW, "show")]
-    return [*found, *shows, (DISMISS, "hide")]
+def allow_label(diagnosis: Diagnosis) -> str:
+    """Return what the policy of a diagnosis allows; empty where it has none."""
+    if diagnosis.policy is None:
+        return ""
+    dropped = f", drop {diagnosis.session}" if diagnosis.session else ""
+    return clip(safe(f"allow {', '.join(sorted(diagnosis.policy.allow))}{dropped}"), _LONGEST)
 
 
 def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> tuple[Line, tuple[Zone, ...]]:
     """Return the line in `width` cells, and where it can be clicked. Where there is little room the words are cut down
     to half of it, and then offers are left out, the last first."""
-    words, kept = safe(diagnosis.words, 500), list(offers)
-    while kept and width - 2 - _needed(kept) < min(width // 2, cell_len(words)):
-        kept.pop()
-    words = clip(words, max(0, width - 2 - _needed(kept)))
-    parts = [Styled("⚠ ", "warning bold"), Styled(words, "warning")]
-    at = 2 + cell_len(words)
-    zones = [Zone(0, at, next((one.action_id for one in offers if one.action_id == SHOW), ""))]
-    for place, one in enumerate(kept):
-        gap = 2 if place else 3
-        end = at + gap + cell_len(one.text)
-        zones.append(Zone(at + gap, end, one.action_id))
-        key = f"[{one.key}] " if one.key else ""
-        parts += [Styled(" " * gap), Styled(key, "accent bold"), Styled(one.label, "" if one.key else "accent")]
-        at = end
-    return tuple(parts), tuple(zone for zone in zones if zone.action_id)
+    words, shown = safe(diagnosis.words, 500), list[tuple[str, tuple[Styled, ...]]]()
+    for action_id, key, label in offers:
+        named = Styled(f"[{key}] " if key else "", "accent bold"), Styled(label, "" if key else "accent")
+        shown.append((action_id, (Styled("  " if shown else "   "), *named)))
+    while shown and _room(shown, width) < min(width // 2, cell_len(words)):
+        shown.pop()
+    cut = clip(words, _room(shown, width))
+    whole, _, part = cut.rpartition(" ")
+    if cut != words and whole and len(part) < _LONG_WORD:
+        cut = f"{whole}{ELLIPSIS}"
+    parts = [Styled("⚠ ", "warning bold"), Styled(cut, "warning")]
+    at = width_of(tuple(parts))
+    zones = [Zone(0, at, SHOW)] if diagnosis.origins else []
+    for action_id, cells in shown:
+        zones.append(Zone(at + width_of(cells[0]), at + width_of(cells), action_id))
+        parts += cells
+        at = zones[-1].end
+    return tuple(parts), tuple(zones)
 
 
-def _needed(offers: Sequence[Offer]) -> int:
-    return sum(cell_len(one.text) + 2 for one in offers) + (1 if offers else 0)
+def _room(shown: Sequence[tuple[str, tuple[Styled, ...]]], width: int) -> int:
+    """The cells that are left for the words."""
+    return width - 2 - sum(width_of(cells) for _, cells in shown)

@@ -187,7 +187,7 @@ def _pace(state: HeaderState) -> list[Chip]:
     ended = pending and eta is not None and eta.limit is Limit.none  # what is left is not of this run
     limit = f"(limited by {eta.limit.value})" if eta is not None and eta.limit in _LIMITS else ""
     return [
-        Chip((Styled(rate(state.requests_per_s).rjust(5), "strong"), Styled(" url/s", "muted", short="/s")), 4),
+        Chip((Styled(rate(state.requests_per_s).rjust(5), "strong"), Styled("/s", "muted")), 3),
         Chip((Styled(size(state.bytes_per_s).rjust(6)), Styled("/s", "muted")), 7),
         pair("ETA", Styled(eta_words(None if ended else eta).rjust(7)), 5),
         chip(limit, "muted", 8, width=21),
@@ -198,7 +198,7 @@ def _warnings(state: HeaderState) -> list[Chip]:
     """Return what a person has to know of this console: read-only, certificates not verified, frozen, stale, slowed."""
     chips: list[Chip] = []
     if state.readonly:
-        chips.append(chip("read-only", "paused", 3))
+        chips.append(chip("read-only", "paused", 4))
     if state.run is not None and state.run.warnings:
         chips.append(Chip((Styled(f"⚠ {UNVERIFIED}", "warning bold", short="⚠ unverified"),), 2))
     if state.frozen:

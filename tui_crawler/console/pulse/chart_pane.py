@@ -10,7 +10,7 @@ from textual.events import MouseDown, Resize
 from textual.geometry import Size
 from textual.message import Message
 
-from tui_crawler.console.logs.attempts import mark_of
+from tui_crawler.console.logs.attempts import mark_of, short_name
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.border import write_pieces, write_title
 from tui_crawler.console.panes.line import Line
@@ -139,7 +139,7 @@ class ExitsPane(ReachesConsole, Bar, can_focus=True):
 def exit_line(name: str, number: int, whole: int, width: int) -> Line:
     """Return an exit code with how many attempts ended so, and a bar for their share."""
     mark, room = mark_of(name), min(23, width - 12)
-    words = fit(f"{mark.glyph} {name}", room)
+    words = fit(f"{mark.glyph} {short_name(name)}", room)
     return Styled(words, mark.role), f" {compact(number):>5} ", Styled(bar(number / whole, width - room - 7), mark.role)
 
 

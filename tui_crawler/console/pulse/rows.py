@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
+from tui_crawler.console.logs.attempts import short_name
 from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     LatencyPhase,
@@ -242,8 +243,8 @@ def _any(value: float | None) -> str:
 
 
 def _codes(one: PulseCount | None) -> str:
-    """The exit codes of failures, the most frequent first: `: request_timeout 2`."""
-    named = [f"{name} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
+    """The exit codes of failures, the most frequent first: `: timeout 2`."""
+    named = [f"{short_name(name)} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
     more = f", {len(named) - 3} more" if len(named) > 3 else ""  # as fit into a line
     return f": {', '.join(named[:3])}{more}" if named else ""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.replay.player import ReplayPlayer
     from tui_crawler.domain.history.coverage import Coverage
     from tui_crawler.domain.history.diagnosis import Diagnosis, DiagnosisFacts
+    from tui_crawler.domain.history.trap import TrapSuspicion
     from tui_crawler.domain.records.operator_view import JobView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.records.worker import WorkerView
@@ -110,14 +111,12 @@ EVENTS_KEPT = 500
 @dataclass(frozen=True, slots=True)
 class EngineStanding:
     """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason. `starting`: an
-    engine is about to go on, so that it does not matter how the one before ended. `hint`: how to go on here where
-    nobody crawls, said after the trouble of one that failed. `broken`: nothing goes on until somebody sees to it.
-    `attached`: another process crawls."""
+    engine is about to go on, so that it does not matter how the one before ended. `broken`: nothing goes on until
+    somebody sees to it. `attached`: another process crawls."""
 
     mark: StateGlyph
     trouble: str = ""
     starting: bool = False
-    hint: str = ""
     broken: bool = False
     attached: bool = False
 
@@ -163,12 +162,14 @@ class LiveState:
         self.meters: OrderedDict[str, RateMeter] = OrderedDict()
         """Of the requests of origins, those that moved last."""
         self.news: set[str] = set()
-        """The origins that have changed since `take_news`."""
+        """The origins that have changed since `take_news`, or are suspected as traps since."""
         self._events: tuple[AttemptView, ...] | None = None
         self._read_at = clock.mono_ms()
         self._slow_at = -SLOW_MS
         self.diagnoses: tuple[Diagnosis, ...] = ()
         """What needs a person, the gravest first."""
+        self.traps: Mapping[str, TrapSuspicion] = {}
+        """The origins that look like traps by the links that the trap guard refused."""
         self._facts: DiagnosisFacts | None = None
         self.tally: Counter[str] = Counter()
         """How many origins there are of each of `TALLIES`."""
@@ -192,8 +193,11 @@ class LiveState:
         self.known = True
         if (facts := DIAGNOSIS.found_in(shot)) is not None and (facts is not self._facts or shot.run != self.run):
             from tui_crawler.domain.history.diagnosis import diagnoses  # noqa: PLC0415  not before the first paint
+            from tui_crawler.domain.history.trap import guard_suspicions  # noqa: PLC0415  the same
 
-            self._facts, self.diagnoses = facts, diagnoses(shot.run, facts)
+            self._facts, self.diagnoses, before = facts, diagnoses(shot.run, facts), self.traps
+            self.traps = guard_suspicions(facts.traps)
+            self.news |= self.traps.keys() ^ before.keys()
         self.run, self.totals, self.lock, self.coverage = shot.run, TOTALS.found_in(shot), shot.lock, coverage
         if (events := EVENTS.found_in(shot)) is not None:
             self._events = (*events, *(self._events or ()))[:EVENTS_KEPT]
@@ -258,7 +262,7 @@ class LiveState:
             self._idle = ""
             if self.known and not engine.starting:
                 views, zone = self.origins.values(), self._clock.zone
-                self._idle = idle_reason_of_run(views, wall, self.run, engine.hint, zone=zone)
+                self._idle = idle_reason_of_run(views, wall, self.run, zone=zone)
                 if self.coverage is not None and self.coverage.run == self.run and self.coverage.brief:
                     self._idle += f"; {self.coverage.brief}"
         if self.run is None:
@@ -267,7 +271,6 @@ class LiveState:
             before = self._worked[1] if self._worked[0] == self.run.run_id else 0
             self._worked = (self.run.run_id, max(worked_ms(self.run, wall), before))
         rules = {job.ruleset_id for job in self.jobs}
-        trouble = f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble
         return HeaderState(
             name=name,
             engine=engine.mark,
@@ -282,7 +285,7 @@ class LiveState:
             line=tuple(self._requests.line(counted, LINE_WIDTH)),
             eta=self._eta,
             worked_ms=self._worked[1],
-            idle=trouble or ("" if engine.starting else self._idle),
+            idle=engine.trouble or ("" if engine.starting else self._idle),
             stale_ms=stale_ms,
             hz=hz,
             readonly=self.readonly,

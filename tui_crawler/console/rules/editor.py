@@ -322,9 +322,9 @@ class RuleEditorScreen(RuleReadingScreen):
         """The keys of the text while it has the focus: it takes all others as text."""
         if self.focused is not self._text:
             return super().footer_keys()
-        names = (("nav.back", "done"), ("rules.editor", "editor"), ("help.pane", "help"))
-        done, editor, helps = ((action_id, self.key_names(action_id), label) for action_id, label in names)
-        return (done, editor, *_TEXT_KEYS, helps)
+        names = (("rules.apply", "apply"), ("nav.back", "done"), ("help.pane", "help"))
+        apply, done, helps = ((action_id, self.key_names(action_id), label) for action_id, label in names)
+        return (apply, done, *_TEXT_KEYS, helps)
 
     @handles("rule.edit")
     def open_selected(self) -> None:

@@ -45,6 +45,8 @@ class RuleArea(PlainArea):
         """Show another text; what is typed later can be undone as far as this."""
         self.load_text(plain_text(text))
         self.move_cursor(cursor, center=True)
+        self.scroll_to(0, animate=False)  # the beginnings of lines, as far as the cursor stays in view
+        self.scroll_cursor_visible()
 
     def mark_wrong(self, lines: Collection[int]) -> None:
         """Paint the lines in which something is wrong."""

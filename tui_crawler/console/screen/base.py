@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui_crawler.console.action import Frame, Situation, Where, why_not
+from tui_crawler.console.action import VIEWS, Frame, Situation, Where, why_not
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import footer_at, only_at
 from tui_crawler.console.panes.bars import DiagnosisBar, FooterBar, HeaderBar, TooSmall
@@ -352,8 +352,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Brings the footer up to date, if it is there."""
         if not is_ready(self):
             return
-        filtered = self.table_filter.filtered if self.has_class("-narrow") else None  # else the border tells it
-        crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
+        crumbs = self.crumbs()
+        if self.has_class("-narrow"):  # else the border has the filter; the tabs mark a view
+            filtered = self.table_filter.filtered
+            crumbs = (f"/ {filtered.needle}",) if filtered is not None else () if self.WHERE in VIEWS else crumbs
         self.query_one(FooterBar).tell(crumbs, self.footer_keys())
         self.zoom.mark_title()
         for table in self.tables:

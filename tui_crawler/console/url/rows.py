@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, get_character_cell_size
 
-from tui_crawler.console.logs.attempts import exit_cell, meaning, status_cell
+from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, Split, fact, heading, width_of
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.console.urls.queries import MOST_LINKS
@@ -94,7 +94,7 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
         *([fact("host", letters, Styled("  as written", "muted"))] if (letters := idn_of(page.url)) else []),
         Paragraph(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
         "",
-        fact("last", exit_cell(page.last_exit_code), *status),
+        fact("last", exit_in_full(page.last_exit_code), *status),
     ]
     if page.message:
         lines.append(_labelled("message", page.message))
@@ -209,7 +209,7 @@ LINKS: Relation[LinkLine] = Relation(
         Column("title", "TITLE", shown.plain("muted"), None, 2, min_width=14, value=lambda line: line.end.title),
         Column("text", "TEXT", shown.plain("faint"), 20, 4, min_width=12, value=lambda line: line.end.link.text),
         Column("exit", "EXIT", shown.by_value(lambda code: exit_cell(code) if code else Styled("not tried", "faint")),
-               16, 1, min_width=12, kind="name", value=lambda line: line.end.exit_code),
+               14, 1, min_width=12, kind="word", value=lambda line: line.end.exit_code),
         Column("seen", "SEEN",
                lambda at, _, present: Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone)),
                16, 6, min_width=8, value=lambda line: line.end.link.first_seen_at),
@@ -308,7 +308,7 @@ TRIES: Relation[Try] = Relation(
         Column("time", "TIME", shown.date_and_time(), 19, 0, min_width=8, value=lambda one: one.attempt.ended_at),
         Column("rules", "RULESET", shown.plain("faint", ABSENT), 7, 8, "right", min_width=5, short="RULES",
                value=lambda one: one.attempt.ruleset_id or None),
-        Column("exit", "EXIT", shown.by_value(exit_cell), 27, 0, min_width=14, kind="name",
+        Column("exit", "EXIT", shown.by_value(exit_cell), 14, 0, min_width=14, kind="word",
                value=lambda one: one.attempt.exit_code),
         Column("status", "ST", shown.by_value(status_cell), 3, 1, "right", value=lambda one: one.attempt.http_status),
         *_STEPS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import exit_cell, status_cell
+from tui_crawler.console.logs.attempts import exit_in_full, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.domain.crawl.cut import cut_words
 from tui_crawler.domain.history.explanation import Answer
@@ -49,7 +49,7 @@ def verdict_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line
     lines: list[Line] = [word]
     if explanation.exit_code:
         after = Styled("  after " if explanation.answer is Answer.retry_pending else "  ", "muted")
-        lines = [(word, after, exit_cell(explanation.exit_code))]
+        lines = [(word, after, exit_in_full(explanation.exit_code))]
     lines.append(Paragraph(explanation.sentence, "strong", most=5))
     if explanation.advice:
         lines.append(HangingText(Styled("→", "accent"), 2, explanation.advice, "accent", most=4))
@@ -120,7 +120,7 @@ def standing_lines(explanation: Explanation, zone: tzinfo, keys: KeyNames) -> li
     if explanation.attempts:
         lines += ["", heading("Attempts")]
         for one in explanation.attempts:
-            when, end = Styled(f"{date_time(one.ended_at, zone)}  ", "muted"), exit_cell(one.exit_code)
+            when, end = Styled(f"{date_time(one.ended_at, zone)}  ", "muted"), exit_in_full(one.exit_code)
             message = Styled(f"  {one.message}" if one.message else "", "muted")
             lines.append((when, end, "  ", status_cell(one.http_status), message))
     return lines

@@ -150,22 +150,20 @@ def flying(origins: Iterable[OriginView]) -> Counter[str]:
 
 
 def idle_reason_of_run(  # noqa: C901  the same
-    origins: Iterable[OriginView], now: int, run: RunView | None, hint: str = "", *, zone: tzinfo = UTC
+    origins: Iterable[OriginView], now: int, run: RunView | None, *, zone: tzinfo = UTC
 ) -> str:
-    """Return why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within SOON_MS.
-    `hint`: how to go on where no engine is at work."""
+    """Return why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within
+    SOON_MS."""
     every = tuple(origins)
     if run is None:
         return "no run has started yet"
     if not run.live and not run.finished_at:
-        at = _clock(end_of_run(run, now), zone)
-        hint = hint or "start a console, or run `tui-crawler run CONFIG`"
-        return f"crawler died at {at}: {hint}"
+        return f"crawler died at {_clock(end_of_run(run, now), zone)}"
     if not run.live:
         ended = f" at {_clock(run.finished_at, zone)}"
         left = next_run_words(sum(view.pending for view in every))
         why = f" ({run_end(run.finish_reason)[0]}{left and '; '}{left})" if run.finish_reason else ""
-        return f"no worker running{hint and ', '}{hint}: the run ended{ended}{why}"
+        return f"no worker running: the run ended{ended}{why}"
     if held_up := held_up_words(run, now):
         return held_up
     if not every:

@@ -96,7 +96,8 @@ PROCESSES: Relation[Process] = Relation(
     columns=(
         Column("state", "STATE", shown.state(), 10, 0, value=lambda process: process_mark(process.source)),
         Column("worker", "WORKER", shown.itself, None, 0, min_width=10, value=_name),
-        Column("flight", "IN FLIGHT", _flight, 9, 1, "right", min_width=5, short="FLY", value=_of_worker("in_flight")),
+        Column("flight", "IN FLIGHT", _flight, 9, 1, "right", min_width=6, short="FLIGHT",
+               value=_of_worker("in_flight")),
         Column("rate", "PAGES/MIN", shown.words(compact, "", "faint"), 9, 0, "right", min_width=5, short="P/MIN",
                value=_of_worker("pages_per_minute")),
         Column("cpu", "CPU", _cpu, 5, 6, "right", min_width=4),
