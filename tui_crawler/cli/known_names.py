@@ -65,6 +65,12 @@ def named_database(arguments: argparse.Namespace) -> DatabasePlace | None:
     return None if text is None else place_named(text)
 
 
+def configuration_file(arguments: argparse.Namespace) -> str | None:
+    """Return CONFIG or `--config`, else ./tui-crawler.yaml unless a database is named; None: there is none."""
+    here = Path(DEFAULT_CONFIG).is_file() and named_database(arguments) is None
+    return arguments.file or arguments.config or (DEFAULT_CONFIG if here else None)
+
+
 def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
     """Return `--db`, TUI_CRAWLER_DB, the database of `--config`, that of ./tui-crawler.yaml, or the only *.db here.
 
