@@ -75,7 +75,8 @@ def test_the_two_commands_of_the_readme_stand_in_it():
 PROJECT = [path for part in ("tui_crawler", "tests", "benchmarks") for path in sorted((ROOT / part).rglob("*.py"))]
 """All modules of the project."""
 FOREIGN = {
-    "DEFERRABLE", "PYTHON", "cp", "_ARC_DEBUG", "json_each", "pg_dump", "pg_hba", "conf", "synchronous_standby_names", "wget",
+    "DEFERRABLE", "PYTHON", "cp", "_ARC_DEBUG", "json_each", "pg_dump", "pg_hba", "conf", "wget",
+    "synchronous_standby_names",
     "httpx", "Client", "is_readable", "ssl_object", "tui_crawler_response_seconds",
 }  # fmt: skip
 """Names in documents that are those of other programs, or that code puts together."""

@@ -147,7 +147,7 @@ def test_what_operators_do_is_named_with_who_did_it(crawl: Crawl) -> None:
     assert crawl.more() == [f"ann: pause {A}", f"ann: delay {A} 7s"]
 
 
-@pytest.mark.parametrize(("reason", "status"), [("exhausted", 0), ("operator", 0), ("interrupted", 1), ("error", 1)])
+@pytest.mark.parametrize(("reason", "status"), [("exhausted", 0), ("operator", 0), ("interrupted", 130), ("error", 3)])
 def test_it_ends_with_the_run_and_with_what_was_covered(crawl: Crawl, reason: str, status: int) -> None:
     crawl.follower.begin()
     crawl.crawl(40)

@@ -82,7 +82,7 @@ ROBOTS = (
 CONTRACT = Contract("example-net-crawler (for https://example.net/why-we-crawl)")
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeReports(DiffReports):
     """Rows that a test changes by hand; `version` is raised by `commit`."""
 

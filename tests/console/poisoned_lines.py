@@ -58,6 +58,8 @@ from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.same_as import command_line_of, same_as
 
+AT = Present(NOW)
+
 
 def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
     """What view 3, the tabs of a URL and the trace show."""
@@ -133,9 +135,9 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
     trap = TrapSuspicion((payload, payload), payload)
     given = (TopUp(NOW, payload, 1, 5),)
     yield from origin_detail.state_lines(
-        view, origin_detail.OriginContext(history, given, run, contract, trap), NOW, UTC, (1.0, None), KeyNames()
+        OriginLine(view, run, payload), origin_detail.OriginContext(history, given, contract, trap), AT, KeyNames()
     )
-    yield head_line(view, NOW, run, UTC, payload, contract)
+    yield head_line(OriginLine(view, run, payload), contract, AT)
     lost = dataclasses.replace(
         view,
         state="FINISHED",
@@ -144,18 +146,18 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         robots_message=payload,
         robots_http_status=None,
     )
-    yield from robots_lines(lost, None, "", None, NOW, UTC, KeyNames())
-    yield from OVERVIEW.cells(OriginLine(lost, run), Present(NOW))
+    yield from robots_lines(lost, None, "", None, AT, KeyNames())
+    yield from OVERVIEW.cells(OriginLine(lost, run), AT)
     raw = payload.encode("utf-8", "surrogatepass").replace(b"\r", b" ").replace(b"\n", b" ")
     body = b"User-agent: *\nDisallow: /%b\nAllow: /%b\nSitemap: %b\n# \xff\x9b%b" % (raw, raw, raw, raw)
     sheet = robots_sheet(body, contract)
     decision = RobotsDecision(False, 2, payload)
     for url in ("", f"{view.origin}/{payload}"):
-        yield from robots_lines(view, sheet, url, decision, NOW, UTC, KeyNames())
+        yield from robots_lines(view, sheet, url, decision, AT, KeyNames())
     for number in range(1, len(sheet.lines) + 1):
         yield text_line(sheet, number, 2)
     yield from trap_lines(trap, hint=payload)
-    yield from contract_card.contract_lines(contract, view, NOW, UTC, KeyNames())
+    yield from contract_card.contract_lines(contract, view, AT, KeyNames())
     yield wanted_url(view.origin, f"/{payload}")
 
 
@@ -192,13 +194,13 @@ def every_line(payload: str) -> Iterator[Line]:
     """Everything `present` makes of rows whose every string carries the payload."""
     reports = PoisonedReports()
     reports.load(payload, names=True)
-    run, now, line = reports.newest_run, NOW, (1.0, None)
+    run, now = reports.newest_run, NOW
     assert run is not None
     zone, history = UTC, reports.history(API)
     for view in reports.rows.values():
-        yield from summary_lines(view, now, run, zone, payload, None, line)
+        yield from summary_lines(OriginLine(view, run, payload), AT)
         yield from every_line_of_an_origin(view, history, run, payload)
-        yield why_line(view, now, run, zone, "")
+        yield why_line(OriginLine(view, run), AT)
     for by in failure_rows.GROUPINGS:
         for group in reports.failure_count(by, 9, now).groups:
             yield failure_rows.key_words(group.key)
@@ -224,8 +226,8 @@ def every_line(payload: str) -> Iterator[Line]:
     yield from lines_of_tools(payload)
     yield from printed(reports, payload)
     yield from seeds_lines(read_seeds(f"https://x.example/{payload}\n{payload}", (payload,)))
-    yield footer_line((payload,), (), 80)[0]
+    yield footer_line((payload,), (), 80)
     engine = EngineStanding(StateGlyph("✗", "engine failed", "error"), payload)
     state = HeaderState(payload, engine.mark, run, now, idle=engine.trouble)
     yield header_line(state, 120)
-    yield tab_line([Tab("view.rules", payload, payload, payload)], "view.rules", 120)[0]
+    yield tab_line([Tab("view.rules", payload, payload, payload)], "view.rules", 120)

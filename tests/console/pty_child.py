@@ -126,7 +126,7 @@ def main() -> None:
     app = (CrashingApp if mode == "crashing" else CrawlerApp)(
         ReadingSources(lambda: reports, PoisonedExplainer, CyclingQueries, rules)
         if mode == "poison"
-        else ReadingSources(lambda: reports),
+        else ReadingSources(lambda: reports, PoisonedExplainer),
         Operator(lambda: FakeJournal(reports), WHO),
         EngineAccess(host),
         Presentation("my-index"),

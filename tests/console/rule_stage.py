@@ -14,6 +14,7 @@ from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_rules import FIRST, versions
+from tests.console.sample_trace import SampleExplainer
 from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp, stage
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
@@ -132,7 +133,7 @@ def rows_of(held: Stage, table: str) -> list[str]:
 async def on_database(crawl: Path) -> AsyncIterator[Stage]:
     """The console of mara on a resting database: what is asked for is carried out at once."""
     app = StageApp(
-        ReadingSources(lambda: ConsoleReports(crawl), rules=ConsoleRules(crawl)),
+        ReadingSources(lambda: ConsoleReports(crawl), SampleExplainer, rules=ConsoleRules(crawl)),
         Operator(lambda: SteeredJournal(crawl, lambda: True, threading.Lock()), "mara"),
         EngineAccess(),
         Presentation(),

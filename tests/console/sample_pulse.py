@@ -44,7 +44,6 @@ def _count(at: int, step_ms: int, part: float) -> PulseCount:
     bad, wave = at in _TROUBLE, 14 + 8 * sin(at / (7 * MINUTE))
     pages = round(part * seconds * wave * (0.6 if bad else 1))
     count = PulseCount(pages, pages, 0, 18_000 * pages)
-    count.cells = {}
     for share, ms in ((50, 120), (40, 240), (8, 700), (2, 1_500)):
         one = PulseCount()
         one.add(ms * (3 if bad else 1), page=True, code=None, size=0)

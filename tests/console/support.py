@@ -454,7 +454,7 @@ async def stage(
     detacher: Detacher | None = None,
     memory: SessionFile | None = None,
     rules: FakeRules | None = None,
-    explains: Callable[[Reports], Explainer] | None = SampleExplainer,
+    explains: Callable[[Reports], Explainer] = SampleExplainer,
     queries: FakeQueries | None = None,
     successor: Callable[[], FakeHost | None] | None = None,
     hears: Callable[[Message], None] | None = None,

@@ -101,7 +101,7 @@ def test_layers_differ_without_colour():
     layers = [Series("timeout", (1.0,), "network", Form.layer), Series("server", (2.0,), "server", Form.layer)]
     assert text_of(plot(layers, 2, 3, top=3)) == ["▓▓", "▓▓", "██"]
     assert text_of(plot(layers, 2, 3, dots=Dots.ascii, top=3)) == ["||", "||", "##"]
-    assert text_of([legend(layers, Dots.braille)]) == ["█ timeout  ▓ server"]
+    assert text_of(legend(layers, Dots.braille)) == ["█ timeout", "▓ server"]
 
 
 def test_the_whole_chart():

@@ -100,12 +100,12 @@ async def test_a_url_that_is_not_known_says_so() -> None:
 
 async def test_groupings_go_round_and_pages_follow_the_group() -> None:
     async with stage(keys="2") as held:
-        await held.press("failures.group", rounds=3)
+        await held.press("failures.group", "enter", rounds=3)
         assert "By origin" in held.text()
         assert held.table("#pages").row_count == 9
         await held.press("j", rounds=3)
         assert held.table("#pages").row_count == 4
-        await held.press("failures.group", rounds=3)
+        await held.press("failures.group", "enter", rounds=3)
         assert "By exit code × origin" in held.text()
 
 

@@ -16,7 +16,7 @@ from tests.console.support import FakeReports, FrozenClock, Stage, stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.panes.bars import DiagnosisBar
 from tui_crawler.console.panes.diagnosis import allow_label, diagnosis_line
-from tui_crawler.console.panes.line import width_of
+from tui_crawler.console.panes.line import doors_in, width_of
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile
 from tui_crawler.domain.history.coverage import SeedEnd
@@ -148,7 +148,7 @@ async def test_a_click_on_the_line_does_what_it_names_also_where_a_key_would_not
         await read(held)
         await held.press("view.urls", rounds=3)
         bar = held.on_top.query_one(DiagnosisBar)
-        (place,) = [zone.start for zone in bar.zones if zone.action_id == "diagnosis.allow"]
+        (place,) = [start for start, _, goal in doors_in(bar.lines[0]) if goal == "diagnosis.allow"]
         await held.pilot.click(bar, offset=(place + 2, 0))
         await held.settle(3)
         assert "allow: [page]" in draft_text(held)
@@ -200,14 +200,14 @@ OFFERS = [("diagnosis.allow", "m", "allow page"), ("diagnosis.show", "g !", "sho
 
 def test_the_words_are_cut_first_and_the_keys_go_last_to_first() -> None:
     shown = {width: diagnosis_line(ANY, OFFERS, width) for width in (100, 80, 60, 40, 24)}
-    keys = {width: [zone.action_id for zone in zones[1:]] for width, (_, zones) in shown.items()}
+    keys = {width: [goal for _, _, goal in [*doors_in(cells)][1:]] for width, cells in shown.items()}
     assert keys[100] == [action_id for action_id, _, _ in OFFERS]
     assert keys[80] == ["diagnosis.allow", "diagnosis.show"]
     assert keys[40] == ["diagnosis.allow"]
     assert keys[24] == []
-    for width, (cells, zones) in shown.items():
+    for width, cells in shown.items():
         assert width_of(cells) <= width  # type: ignore[arg-type]
-        assert all(zone.end <= width for zone in zones)
+        assert all(end <= width for _, end, _ in doors_in(cells))
         words = cells[1].text  # type: ignore[union-attr,index]  # its words
         assert ANY.words.startswith(words.removesuffix("…")), width
         assert words == ANY.words or ANY.words[len(words) - 1] == " ", "no word is cut"
@@ -219,7 +219,7 @@ def test_hostile_words_and_parameters_stay_in_one_line(words: str, names: frozen
 
     hostile = replace(ANY, words=words, policy=QueryPolicy(None, names))
     offers = [("diagnosis.allow", "m", allow_label(hostile)), *OFFERS[1:]]
-    cells, zones = diagnosis_line(hostile, offers, width)
+    cells = diagnosis_line(hostile, offers, width)
     assert width_of(cells) <= width  # type: ignore[arg-type]
-    assert all(0 <= zone.start < zone.end <= width for zone in zones)
+    assert all(0 <= start < end <= width for start, end, _ in doors_in(cells))
     assert all(cell_len(label) <= 24 and "\n" not in label for _, _, label in offers)

@@ -75,6 +75,7 @@ async def test_a_live_run_is_a_snapshot_and_changes_come_first() -> None:
         origins = [row.record for row in held.table("#diff-origins").shown_rows()]
         differs = [bool(one.changed or one.new or one.gone) for one in origins]
         assert differs == sorted(differs, reverse=True)
+        assert held.table("#diff-origins").cursor_index == 0, "what changed is looked at first"
     async with stage(reports=FakeReports(newest_run=run_view(live=False, finished_at=NOW))) as held:
         await compared(held)
         assert "snapshot" not in held.text()

@@ -65,9 +65,7 @@ async def test_links_and_refusals(reports: OpenReports) -> None:
 
 async def test_from_a_group_to_a_page_to_the_page_that_links_to_it(reports: OpenReports) -> None:
     shown: Any = reports
-    async with stage(
-        (140, 45), reports=shown, explains=None, keys="2 failures.group failures.group failures.group failures.group"
-    ) as held:
+    async with stage((140, 45), reports=shown, keys="2" + " failures.group enter" * 4) as held:
         held.sees("/items/{n} · row 1 of 3", "cluster: /items/* (3 of 3)")
         await held.press("enter", "enter", rounds=3)
         held.sees(f"{A}/items/0", "depth 1 ◀ shortest")

@@ -35,7 +35,7 @@ async def group_by(held: Stage, name: str) -> None:
     """Opens the view and goes round to a grouping."""
     await held.press("2", rounds=2)
     while (name,) != held.app.screen._groups.by:  # type: ignore[attr-defined]
-        await held.press("failures.group", rounds=2)
+        await held.press("failures.group", "enter", rounds=2)
 
 
 # what it costs
@@ -162,9 +162,9 @@ async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -
 
 async def test_a_grouping_can_be_chosen_from_a_list() -> None:
     async with stage((140, 40), keys="2") as held:
-        await held.press("failures.pick", rounds=0)
+        await held.press("failures.group", rounds=0)
         assert isinstance(held.app.screen, ChooseScreen)
-        await held.press("j", "j", "j", "j", "enter", rounds=3)
+        await held.press("j", "j", "j", "enter", rounds=3)
         assert "By path pattern" in held.text()
 
 
@@ -224,10 +224,10 @@ async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
 async def test_a_grouping_that_was_shown_before_is_there_at_once_and_counted_anew() -> None:
     async with stage((160, 40), keys="2") as held:
         for _ in GROUPINGS:
-            await held.press("failures.group", rounds=2)
+            await held.press("failures.group", "enter", rounds=2)
         held.reports.pages = held.reports.pages[1:]
         held.reports.commit()
-        await held.press("failures.group", rounds=0)
+        await held.press("failures.group", "enter", rounds=0)
         assert "By origin · 15 pages" in held.text()
         assert held.table("#pages").row_count == 0, "whose pages are not read yet"
         await held.settle(2)

@@ -47,7 +47,12 @@ async def test_the_first_picture_has_no_numbers_and_the_next_has_all(size: tuple
     reports, clock, gate = FakeReports(), FrozenClock(), threading.Event()
     reports.gate = gate
     app = StageApp(
-        ReadingSources(lambda: reports), Operator(), EngineAccess(), Presentation("my-index"), clock, beating=False
+        ReadingSources(lambda: reports, SampleExplainer),
+        Operator(),
+        EngineAccess(),
+        Presentation("my-index"),
+        clock,
+        beating=False,
     )
     app.tell_me()
     async with app.run_test(size=size) as pilot:
@@ -168,7 +173,7 @@ async def let_read(held: Stage) -> None:
 NUMBERS = tuple((str(number),) for number in range(1, 9))
 DEEPER = (
     ("1", "enter"), ("1", "origin.tree"), ("1", "timeline.open"), ("1", "robots.view"), ("1", "runs.diff"),
-    ("2", "tab", "enter", "url.tab_links"), ("2", "failures.group", "failures.group"),
+    ("2", "tab", "enter", "url.tab_links"), ("2", "failures.group", "enter"),
     ("3", "enter", "url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body"),
     ("7", "s", "escape", "stats.ledger", "stats.ledger"), ("8", "j", "j"),
 )  # fmt: skip

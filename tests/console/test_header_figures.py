@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
 
 import pytest
 from hypothesis import given
@@ -17,16 +16,17 @@ from tui_crawler.console.action import VIEWS, Where
 from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.overview.queries import OriginSummary
-from tui_crawler.console.overview.rows import OVERVIEW
+from tui_crawler.console.overview.rows import OVERVIEW, OriginLine
 from tui_crawler.console.overview.summary import card_lines, summary_lines
 from tui_crawler.console.panes.header import Chip, HeaderState, chip, fit_chips, header_line
+from tui_crawler.console.panes.line import doors_in
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.tabs import tab_line, view_tabs
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.records.page_view import ExitCountView
 from tui_crawler.domain.records.view import TotalsView
-from tui_crawler.text.cells import Styled, cell_text
+from tui_crawler.text.cells import Present, Styled, cell_text
 from tui_crawler.text.format import count
 from tui_crawler.text.glyphs import StateGlyph
 
@@ -115,7 +115,7 @@ def test_the_fields_stay_where_they_are_whatever_they_count(width: int, one: Hea
 
 def test_the_card_of_an_origin_says_what_counts_in_which_time() -> None:
     view = replace(origins()[0], requests=66)
-    lines = summary_lines(view, NOW, run_view(), UTC, "", None, ())
+    lines = summary_lines(OriginLine(view, run_view()), Present(NOW))
     told = ["".join(text for text, _ in lay_out_line(line, 30)[0]).rstrip() for line in lines]
     assert "requests 66 in all runs" in told
     card = OriginSummary((ExitCountView("file_ingested", 371, 2),))
@@ -170,10 +170,10 @@ KEYS = {where.goes_there: view.key for where, view in VIEWS.items()} | {"help.ke
 
 
 def tabs_at(width: int, state: HeaderState, current: Where = Where.overview) -> str:
-    line, zones = tab_line(*view_tabs(state, current, KEYS.__getitem__), width)
+    line = tab_line(*view_tabs(state, current, KEYS.__getitem__), width)
     text = cell_text(line)  # type: ignore[arg-type]
     assert len(text) <= width
-    assert all(text[zone.start + 1] == KEYS[zone.action_id] for zone in zones)
+    assert all(text[start + 1] == KEYS[goal] for start, _, goal in doors_in(line))
     return text
 
 

@@ -131,9 +131,9 @@ class Tour:
     async def failures(self) -> None:
         await self.press("2", rounds=2)
         for _ in failure_rows.GROUPINGS:
-            await self.press("failures.group", rounds=2)
+            await self.press("failures.group", "enter", rounds=2)
             await self.take_out()
-        await self.press("failures.pick", "escape", "tab", "R", "escape", rounds=0)
+        await self.press("failures.group", "escape", "tab", "R", "escape", rounds=0)
 
     async def dialogs(self) -> None:
         await self.press("ctrl+p", "escape", "?", "escape", "focus.jump", "escape", "f1", "escape", "a", rounds=0)

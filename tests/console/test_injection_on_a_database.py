@@ -101,7 +101,7 @@ async def tour(held: Stage) -> None:
     assert_clean(held, PAYLOAD)
     for keys in (
         ("enter", "robots.view", "escape", "escape"),
-        ("2", *("failures.group" for _ in GROUPINGS), "tab", "enter"),
+        ("2", *("failures.group", "enter") * len(GROUPINGS), "tab", "enter"),
         ("url.tab_attempts", "url.tab_headers", "url.tab_links", "url.tab_body", "url.raw", "url.tab_why"),
         ("i", "escape", "3", "table.pivot", "escape", "4", "tab", "5", "7"),
         (*("stats.ledger" for _ in LEDGERS), "sql.open"),
@@ -121,7 +121,7 @@ async def test_no_text_of_any_column_is_obeyed(database: Path) -> None:
     assert spoil(database, poisoned) > 25
     reports: Any = OpenReports(database, now=lambda: T0 + 100)
     queries: Any = QueryRunner(database)
-    async with stage((120, 30), reports=reports, explains=None, queries=queries, readonly=True) as held:
+    async with stage((120, 30), reports=reports, queries=queries, readonly=True) as held:
         assert "\\x1b]52;c;x" in held.text()
         await tour(held)
 
@@ -130,7 +130,7 @@ async def test_a_text_that_is_no_text_is_a_trouble_told_in_plain_characters(data
     with closing(sqlite3.connect(database)) as opened, opened:
         opened.execute("UPDATE origin SET origin = CAST(? AS TEXT)", (b"http://\x1b]52;c;x\x07\x9b\xff",))
     reports: Any = OpenReports(database, now=lambda: T0 + 100)
-    async with stage((120, 30), reports=reports, explains=None, readonly=True) as held:
+    async with stage((120, 30), reports=reports, readonly=True) as held:
         await held.settle(3, move_ms=3_000)
         assert_clean(held, "bytes")
         assert held.app.is_running

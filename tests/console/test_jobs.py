@@ -108,7 +108,7 @@ async def test_jobs_and_a_ledger_are_on_one_screen() -> None:
         text = held.text()
         for words in (
             "Jobs · 5 · pages as they are now", "◐ draining",
-            "Refused links · 4 · in all runs", "⊘ scope", "https://elsewhere.example/x",
+            "Refused links · 4 · in all runs", "⊘ out of scope", "https://elsewhere.example/x",
         ):  # fmt: skip
             assert words in text, words
 

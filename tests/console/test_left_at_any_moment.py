@@ -59,7 +59,7 @@ OPENERS = (
     *(("rules", keys) for keys in ("enter", "a", "o d", "o x", "o t", "o b")),
     *(("urls", keys) for keys in ("enter", "m", "t f", "slash", "g l", "g b")),
     *(("draft", keys) for keys in ("ctrl+s", "escape", "4")),
-    *(("failures", keys) for keys in ("t h", "enter", "R")),
+    *(("failures", keys) for keys in ("t g", "enter", "R")),
 )
 """Every view and every dialog: where, and the keys that open it."""
 WELCOME_KEYS = ("a", "down", "up", "q", "enter")

@@ -22,6 +22,7 @@ from tui_crawler.domain.records.operator_view import ActionView, ActivityView
 from tui_crawler.domain.records.view import AttemptView
 
 KEPT, PAGE = 40, 10
+ERRORS = frozenset({Severity.error})
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -192,21 +193,19 @@ def test_a_span_that_is_looked_at_is_not_let_go() -> None:
 
 def test_of_a_level_only_its_entries_are_held_and_a_window_of_another_log_is_not_taken() -> None:
     log = Log([(0, at) for at in range(15)])
-    keyset = LogListWindow(level=Severity.error)
+    keyset = LogListWindow(LogScope(levels=ERRORS))
     assert not read(keyset, log, log_before(END, LogScope())), "it reads problems only"
-    assert not read(keyset, log, log_before(END, LogScope("https://other.example", Severity.error)))
+    assert not read(keyset, log, log_before(END, LogScope("https://other.example", ERRORS)))
     assert read(keyset, log, keyset.begin)
     assert (list(keyset.rows), keyset.started) == ([], True)
-    assert not read(keyset, log, log_after(LogPlace(3), LogScope(level=Severity.error))), (
-        "it touches nothing that is held"
-    )
+    assert not read(keyset, log, log_after(LogPlace(3), LogScope(levels=ERRORS))), "it touches nothing that is held"
     assert keyset.row("no key") is None
 
 
 def test_of_the_attempts_at_an_origin_nothing_else_is_held_nor_taken() -> None:
     log = Log([(0, 1), (1, 2), (2, 3), (0, 4)])
     log.reports.log = (attempt(3, "https://other.example/", "file_ingested"), *log.reports.log)
-    keyset = LogListWindow(DOCS, attempts_only=True)
+    keyset = LogListWindow(LogScope(DOCS, attempts_only=True))
     assert not read(keyset, log, log_before(END, LogScope(DOCS))), "a window of the whole log of the origin"
     assert read(keyset, log, keyset.begin)
     assert [line.key for line in keyset.rows] == [("attempt", 1), ("attempt", 2)]

@@ -13,9 +13,9 @@ from tests.console.sample_crawl import API, DOCS, NOW, attempt
 from tests.console.sample_log import activities, operator_actions
 from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
-from tui_crawler.console.logs.queries import BEGINNING, END, LogPlace, LogScope, log_around
+from tui_crawler.console.logs.queries import BEGINNING, END, LogPlace, LogScope, levels_from, log_around
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line
-from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch, SearchTerms
+from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch
 from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.domain.records.operator_view import ActionView, ActivityView
@@ -25,13 +25,13 @@ ALL = frozenset(Severity)
 ENDS = ("file_ingested", "file_not_found", "server_internal_error", "request_timeout", "file_ingested", "redirect")
 EVENTS = (activities()[2], activities()[3], activities()[4], activities()[5], activities()[6])
 QUESTS = (
-    SearchTerms(frozenset({Severity.error})),
-    SearchTerms(frozenset({Severity.warning})),
-    SearchTerms(frozenset({Severity.error}), origin=API),
-    SearchTerms(frozenset({Severity.warning, Severity.error}), "x7"),
-    SearchTerms(ALL, "x7"),
-    SearchTerms(ALL, "patience", DOCS),
-    SearchTerms(ALL, "refused by hand"),
+    LogScope(levels=frozenset({Severity.error})),
+    LogScope(levels=frozenset({Severity.warning})),
+    LogScope(API, frozenset({Severity.error})),
+    LogScope("", frozenset({Severity.warning, Severity.error}), "x7"),
+    LogScope(text="x7"),
+    LogScope(DOCS, text="patience"),
+    LogScope(text="refused by hand"),
 )
 
 
@@ -93,7 +93,7 @@ IN_TIME = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 60
 
 @given(entries=IN_TIME, quest=st.sampled_from(QUESTS), cut=st.floats(0, 1), older=st.booleans())
 def test_it_finds_the_nearest_entry_that_fits_and_its_place(
-    entries: list[tuple[int, int]], quest: SearchTerms, cut: float, older: bool
+    entries: list[tuple[int, int]], quest: LogScope, cut: float, older: bool
 ) -> None:
     reports, at = logged(entries), int(cut * 61) + NOW
     lines = every_line(reports)
@@ -105,12 +105,9 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
     )
     fits = [line for line in lines if quest.fits(line) and (line.at <= at) is older]
     expected = (fits[-1] if older else fits[0]) if fits else None
-    found = searched(reports, replace(LogSearch.begin(quest, place, older=older), look=3))
+    found = searched(reports, replace(LogSearch(quest, older, place), look=3))
     assert found.found == expected
-    if expected is None:
-        assert found.place is None
-    else:
-        assert found.place is not None
+    if expected is not None:
         around = log_around(found.place, LogScope()).read(reports, NOW)
         assert expected in around.lines
         keyset = LogListWindow(start=found.place)
@@ -124,10 +121,10 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
     older=st.booleans(),
 )
 def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is_anything(
-    entries: list[tuple[int, int]], quest: SearchTerms, older: bool
+    entries: list[tuple[int, int]], quest: LogScope, older: bool
 ) -> None:
     reports = logged(entries)
-    start = LogSearch.begin(quest, END if older else BEGINNING, older=older)
+    start = LogSearch(quest, older, END if older else BEGINNING)
     found = searched(reports, replace(start, look=3)).found
     assert (found is not None) is any(map(quest.fits, every_line(reports)))
     assert found is None or quest.fits(found)
@@ -135,7 +132,7 @@ def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is
 
 def test_a_search_of_many_pieces_asks_the_database_by_level_and_text() -> None:
     reports = logged([(0, at) for at in range(100)])
-    start = replace(LogSearch.begin(SearchTerms(ALL, "nowhere"), END, older=True), look=10)
+    start = replace(LogSearch(LogScope(text="nowhere"), True, END), look=10)
     assert searched(reports, start).found is None
     asked = [one for one in reports.asked if one.startswith("attempt_stretch")]
     assert asked[0] == "attempt_stretch(0, <, 'nowhere')"
@@ -143,7 +140,7 @@ def test_a_search_of_many_pieces_asks_the_database_by_level_and_text() -> None:
 
 
 def test_pieces_are_of_the_size_that_fits_the_machine() -> None:
-    search = LogSearch.begin(SearchTerms(ALL, "x"), END, older=True)
+    search = LogSearch(LogScope(text="x"), True, END)
     assert search.look == FEWEST
     assert search.sized(10).look == 2 * FEWEST
     assert search.sized(100).look == FEWEST
@@ -152,7 +149,7 @@ def test_pieces_are_of_the_size_that_fits_the_machine() -> None:
 
 
 def test_nothing_is_older_than_the_beginning() -> None:
-    search = LogSearch.begin(SearchTerms(ALL, "x"), BEGINNING, older=True)
+    search = LogSearch(LogScope(text="x"), True, BEGINNING).read(logged([(0, 1), (1, 2), (2, 3)]))
     assert search.over
     assert search.found is None
 
@@ -169,7 +166,7 @@ def test_windows_of_a_level_hold_every_entry_of_it_once(
     entries: list[tuple[int, int]], level: Severity, origin: str, from_start: bool
 ) -> None:
     reports = logged(entries)
-    keyset = LogListWindow(origin, level=level, start=BEGINNING if from_start else END)
+    keyset = LogListWindow(LogScope(origin, levels_from(level)), start=BEGINNING if from_start else END)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_parts, "PAGE", 4)
         patch.setattr(log_parts, "LOOK", 6)
@@ -179,7 +176,7 @@ def test_windows_of_a_level_hold_every_entry_of_it_once(
             if part is None or keyset.whole:
                 break
             keyset.take(part, part.read(reports, NOW))
-    quest = SearchTerms(frozenset(one for one in Severity if one >= level), origin=origin)
+    quest = LogScope(origin, levels_from(level))
     assert keyset.whole
     assert [line.key for line in keyset.rows] == [line.key for line in every_line(reports) if quest.fits(line)]
     assert keyset.below is not None

@@ -31,7 +31,9 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.domain.records.page_view import OriginHistory
 from tui_crawler.domain.records.view import OriginView
+from tui_crawler.text.cells import Present
 
+AT = Present(NOW)
 CONTRACT = Contract("bot-crawler (for https://example.net/why)")
 
 
@@ -123,12 +125,12 @@ def test_the_turn_follows_from_what_is_due() -> None:
 
 def test_the_first_line_says_state_turn_and_what_is_in_flight_or_why_nothing_is() -> None:
     run = run_view()
-    assert text(head_line(api(), NOW, run, UTC, "", CONTRACT), width=90) == (
+    assert text(head_line(OriginLine(api(), run), CONTRACT, AT), width=90) == (
         "api.example.org  ⚠ failing  now: fetch  ▶ /v2/items?page=19  6.1s of 1m00s"
     )
-    assert "6.1s" not in text(head_line(replace(api(), in_flight_since=0), NOW, run, UTC, "", CONTRACT))
+    assert "6.1s" not in text(head_line(OriginLine(replace(api(), in_flight_since=0), run), CONTRACT, AT))
     waits = origin(API, todo=3, next_request_at=NOW + 700)
-    assert text(head_line(waits, NOW, run, UTC, "", None), width=90) == (
+    assert text(head_line(OriginLine(waits, run), None, AT), width=90) == (
         "api.example.org  ◷ waiting  next: wait, fetch  delay 0.7 s of 1.0 s"
     )
 
@@ -136,24 +138,24 @@ def test_the_first_line_says_state_turn_and_what_is_in_flight_or_why_nothing_is(
 def test_a_narrow_first_line_has_patience_and_delay_and_what_comes_next() -> None:
     def shown(**changes: object) -> str:
         view = replace(api(), in_flight_url="", state="WAITING", **changes)
-        return text(narrow_head(view, NOW, run_view(), UTC, "", CONTRACT), width=78)
+        return text(narrow_head(OriginLine(view, run_view()), CONTRACT, AT), width=78)
 
     assert shown(next_request_at=NOW + 1_200) == (
         "api.example.org  ⚠ failing ●●○○○ 2/5  delay 4.0s▲  next 1.2s  ▓▓▓▓▓▓▓▓░░░░"
     )
     assert shown(paused=True).endswith("delay 4.0s▲  paused")
-    assert text(narrow_head(api(), NOW, run_view(), UTC, "", CONTRACT), width=78).endswith("▶ /v2/items?page=19")
+    assert text(narrow_head(OriginLine(api(), run_view()), CONTRACT, AT), width=78).endswith("▶ /v2/items?page=19")
 
 
 def test_why_says_what_cost_patience_and_what_made_the_delay() -> None:
     lost = (attempt(9, f"{API}/x", "request_timeout", patience_before=3, patience_after=2, ended_at=NOW),)
     slowed = attempt(8, f"{API}/y", "rate_limited", delay_reason="rate_limit", delay_ms_after=4_000)
     first = attempt(7, f"{API}/z", "file_ingested", delay_reason="default", delay_ms_after=1_000)
-    past = OriginContext(OriginHistory(lost, (slowed, first), ()), run=run_view())
-    shown = text(*why_lines(api(), past, NOW, UTC, (), KeyNames()), width=40).splitlines()
+    past = OriginContext(OriginHistory(lost, (slowed, first), ()))
+    shown = text(*why_lines(OriginLine(api(), run_view()), past, AT, KeyNames()), width=40).splitlines()
     assert shown[:2] == ["3→2 timeout 10:41:07", "1.0s (configured) → 4.0s (slowed by 429)"]
     none = replace(past, history=OriginHistory((), (), ()))
-    assert text(*why_lines(api(), none, NOW, UTC, (), KeyNames()), width=40).startswith("delay 4.0s: slowed by 429")
+    assert text(*why_lines(OriginLine(api()), none, AT, KeyNames()), width=40).startswith("delay 4.0s: slowed by 429")
 
 
 @pytest.mark.parametrize(
@@ -176,20 +178,20 @@ def test_the_politeness_clock_fills_until_the_next_request(changes: dict[str, ob
 
 def test_the_contract_says_who_asks_how_often_and_what_the_operator_may_do() -> None:
     view = origin(API, crawl_delay_ms=600_000, operator_delay_ms=150_000)
-    shown = text(*contract_lines(CONTRACT, view, NOW, UTC, KeyNames()), width=160)
+    shown = text(*contract_lines(CONTRACT, view, AT, KeyNames()), width=160)
     assert "User-Agent  bot-crawler (for https://example.net/why)" in shown
     assert "contact     https://example.net/why" in shown
     assert "concurrency 1 for this origin" in shown
     assert "at least 2m00s (Crawl-delay of robots.txt, which requires 10m00s) after each response" in shown
     assert "robots.txt  " not in shown, "it stands beside the card"
     gone = replace(view, robots_status="unavailable", robots_http_status=404)
-    shown_gone = text(*contract_lines(CONTRACT, gone, NOW, UTC, KeyNames()), width=160)
+    shown_gone = text(*contract_lines(CONTRACT, gone, AT, KeyNames()), width=160)
     assert "robots.txt  as of 10:29:07, fetched again at 10:59:07" in shown_gone
     assert "d: slower (now 2m30s); never faster than 2m00s: robots.txt 10m00s, configured 1.0s" in shown
 
 
 def test_a_contract_without_a_contact_says_so() -> None:
-    shown = text(*contract_lines(Contract("bot"), origin(API, robots_fetched_at=0), NOW, UTC, KeyNames()), width=160)
+    shown = text(*contract_lines(Contract("bot"), origin(API, robots_fetched_at=0), AT, KeyNames()), width=160)
     assert "contact     none: add a page or an address to user_agent" in shown
     assert "robots.txt  not fetched yet" in shown
 

@@ -17,13 +17,14 @@ from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
-from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name
+from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.operator.engine_host import HostedEngine
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
 from tui_crawler.console.overview.rows import OVERVIEW, OriginLine, patience_words
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, eta_words, header_line
+from tui_crawler.console.panes.line import doors_in
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.reading.ask import ReadingRequest
@@ -35,6 +36,7 @@ from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.history.idle_reason import at_rest
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.safe_text import clip_left
@@ -110,10 +112,10 @@ def test_what_can_be_ordered_by_is_a_column() -> None:
 
 @pytest.mark.parametrize("code", ExitCode)
 def test_every_exit_code_is_shown_in_words_and_by_its_name_in_details(code: ExitCode) -> None:
-    assert exit_cell(code.name).text.endswith(f" {short_name(code.name)}")
+    assert exit_cell(code.name).text.endswith(f" {outcome_words(code.name)}")
     assert exit_in_full(code.name).text.endswith(f" {code.name}")
-    assert len(short_name(code.name)) <= 12
-    assert (short_name("server_blamed_client"), short_name("connection_failed")) == ("client error", "conn. failed")
+    assert len(outcome_words(code.name)) <= 12
+    assert exit_cell("server_blamed_client").text == "× client error"
     assert meaning(code.name)
 
 
@@ -139,33 +141,33 @@ def test_urls_are_short_where_the_origin_is_known() -> None:
 
 
 @given(st.integers(0, 200))
-def test_the_footer_fits_its_width_and_its_zones_are_where_the_keys_stand(width: int) -> None:
+def test_the_footer_fits_its_width_and_its_doors_are_where_the_keys_stand(width: int) -> None:
     keys = [(action.id, action.keys.split(",")[0], action.label) for action in footer_at(Where.overview)]
-    line, zones = footer_line(("Origins", "x" * 60), keys, width)
+    line = footer_line(("Origins", "x" * 60), keys, width)
     text = "".join(text for text, _ in lay_out_line(line, max(width, 1))[0])
     assert cell_len(text) == max(width, 1)
-    for zone in zones:
-        if not zone.action_id:
-            assert text[zone.start : zone.end] == "Origins"
+    for start, end, goal in doors_in(line):
+        if goal == 1:
+            assert text[start:end] == "Origins"
         elif width >= 40:
-            action = next(one for one in keys if one[0] == zone.action_id)
-            assert text[zone.start : zone.end] == f"{action[1]} {action[2]}"
+            action = next(one for one in keys if one[0] == goal)
+            assert text[start:end] == f"{action[1]} {action[2]}"
 
 
 @given(st.integers(44, 200))
 def test_the_footer_keeps_the_place_and_the_keys_apart_and_cuts_the_place_at_its_left(width: int) -> None:
     keys = [(action.id, action.keys.split(",")[0], action.label) for action in footer_at(Where.overview)]
     crumbs = ("Origins", "api.example.org", "robots.txt")
-    line, zones = footer_line(crumbs, keys, width)
+    line = footer_line(crumbs, keys, width)
     text = "".join(text for text, _ in lay_out_line(line, width)[0])
-    keys_at = min(zone.start for zone in zones if zone.action_id)
+    keys_at = min(start for start, _, goal in doors_in(line) if isinstance(goal, str))
     place = text[:keys_at].rstrip()
     assert keys_at - len(place) >= 3
     whole = " › ".join(crumbs)
     assert whole.endswith(place.removeprefix("…").removeprefix(" › "))
     assert width < 50 or "robots.txt" in place
     above = place.removeprefix("… › ").split(" › ")[:-1]
-    assert [text[zone.start : zone.end] for zone in zones if not zone.action_id] == above
+    assert [text[start:end] for start, end, goal in doors_in(line) if isinstance(goal, int)] == above
 
 
 @given(st.text("ab文", max_size=30), st.integers(0, 40))
@@ -179,10 +181,10 @@ def test_a_text_cut_at_its_left_keeps_its_end(text: str, cells: int) -> None:
 @given(st.integers(0, 200))
 def test_the_footer_leaves_no_key_out_that_has_room_and_keeps_their_order(width: int) -> None:
     keys = [(action.id, action.keys.split(",")[0], action.label) for action in footer_at(Where.overview)]
-    _, zones = footer_line(("Origins",), keys, width)
-    shown = [zone.action_id for zone in zones]
+    doors = [*doors_in(footer_line(("Origins",), keys, width))]
+    shown = [goal for _, _, goal in doors]
     assert shown == [name for name, _, _ in keys if name in shown]
-    free = width - min(width // 3, len("Origins") + 3) - sum(zone.end - zone.start for zone in zones) - 2 * len(zones)
+    free = width - min(width // 3, len("Origins") + 3) - sum(end - start for start, end, _ in doors) - 2 * len(doors)
     assert all(len(f"{key} {label}") > free for name, key, label in keys if name not in shown)
 
 

@@ -299,7 +299,7 @@ def test_a_pace_has_spaces_before_the_first_attempt_and_crosses_where_half_faile
 
 def says_what_the_header_says(held: Stage) -> tuple[str, ...]:
     """Asserts that the charts of what waits and of states have the numbers of the header; returns these."""
-    header = held.app.screen.query_one(HeaderBar)._state
+    header = held.app.screen.query_one(HeaderBar).kept[0]
     assert header.totals is not None
     if any(pane.chart_id == "queue" and pane.display for pane in held.app.screen.query(ChartPane)):
         words = f"pending {count(header.totals.pending)}  ⠤ todo {count(header.totals.todo)}"

@@ -16,7 +16,7 @@ from tests.console.sample_crawl import API, WWW, attempt, run_view
 from tests.console.support import FakeReports, FrozenClock
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.failures.queries import failure_window
-from tui_crawler.console.logs.queries import END, LogScope, log_before
+from tui_crawler.console.logs.queries import END, LogScope, levels_from, log_before
 from tui_crawler.console.origin.queries import contract_of, history_of, todo_of
 from tui_crawler.console.ports import Reports
 from tui_crawler.console.reading.ask import WINDOW, Ask, ReadingRequest, asks
@@ -215,7 +215,7 @@ def test_another_window_is_read_at_once() -> None:
     read(one, ReadingRequest((log_before(END, LogScope(API, attempts_only=True)),)))
     clock.move(10)
     reports.asked.clear()
-    problems = log_before(END, LogScope(API, Severity.warning, attempts_only=True))
+    problems = log_before(END, LogScope(API, levels_from(Severity.warning), attempts_only=True))
     found = read(one, ReadingRequest((problems,))).parts[problems]
     assert "attempt_stretch(0, <, '')" in reports.asked
     assert {line.source.exit_code for line in found.lines} == {"request_timeout", "rate_limited"}

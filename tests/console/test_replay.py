@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.console.sample_trace import SampleExplainer
 from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp
 from tests.storage.lives import Life
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
@@ -35,7 +36,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def replay(path: Path, player: ReplayPlayer, clock: FrozenClock) -> AsyncIterator[Stage]:
     reports: Any = ReplayedReports(path, None, player)
     app = StageApp(
-        ReadingSources(lambda: reports, queries=lambda: queries(path)),
+        ReadingSources(lambda: reports, SampleExplainer, queries=lambda: queries(path)),
         Operator(None, watches="a replay"),
         EngineAccess(),
         Presentation(),

@@ -69,7 +69,7 @@ async def test_what_stands_there_without_a_file() -> None:
     view = reports.rows[API]
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
-        assert "robots.txt has not been fetched" in held.text()
+        assert "robots.txt is not stored" in held.text()
         await held.commit(replace(view, robots_status="unavailable", robots_http_status=404), rounds=3)
         assert "no robots.txt (404): everything is allowed" in held.text()
         await held.commit(replace(view, robots_status="unavailable"), rounds=3)

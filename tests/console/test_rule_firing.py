@@ -8,16 +8,17 @@ from datetime import UTC
 from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, editor, rules_stage, write
+from tests.console.rule_stage import counted, editor, rules_stage, until, write
 from tests.console.sample_crawl import API, NOW, WWW
 from tests.console.sample_failures import refusal_counts
 from tests.console.sample_rules import ADDED, FIRST, THIRD, versions
 from tests.console.support import Stage
+from tui_crawler.console.logs.screen import LogsScreen
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.rules.entries import added_entries, entries_of
 from tui_crawler.console.rules.rows import rule_hits_line
-from tui_crawler.console.rules.rule_hits import RuleHits, firings, without_entry
+from tui_crawler.console.rules.rule_hits import RuleHits, firings, log_filter, without_entry
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.why import WhyScreen
 from tui_crawler.domain.records.page_view import RefusalCount, RefusalCounts, RefusedView
@@ -279,3 +280,18 @@ async def test_the_draft_shows_what_the_entry_under_the_cursor_has_refused() -> 
         editor(held).query_one(TextArea).move_cursor((10, 0))
         await held.quiet()
         assert "/mine/: skip true\nnew in this draft" in info.text
+
+
+async def test_hits_open_what_they_refused_in_the_log() -> None:
+    async with rules_stage() as held:
+        await until(held, lambda: "1 204" in held.text())
+        assert "enter what it refused" in held.text().splitlines()[-1]
+        await held.press("enter", rounds=2)
+        assert isinstance(held.app.screen, LogsScreen)
+        kept = held.table("#log").needle
+        assert kept == '"do_not_crawl: path begins with" "/admin/"'
+
+
+def test_the_filter_of_a_query_policy_has_its_place() -> None:
+    entry = next(one for one in entries_of(THIRD) if isinstance(one.value, QueryPolicy))
+    assert log_filter(entry) == f'"url_query_parameters:" "{entry.line.source}"'

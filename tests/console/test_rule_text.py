@@ -157,3 +157,14 @@ async def test_a_frozen_view_drafts_the_version_that_was_shown() -> None:
         await held.settle(3, move_ms=1_100)
         await held.press("rule.edit", rounds=3)
         assert drafted_from(held)[0] == 13
+
+
+async def test_the_cursor_stays_in_view_where_the_terminal_becomes_smaller() -> None:
+    async with rules_stage("rule.edit", size=(200, 60)) as held:
+        text = area(held)
+        text.insert("\n".join(f"  - {{match: /{number}/, skip: true}}" for number in range(40)), (0, 0))
+        text.move_cursor((38, 0))
+        await held.quiet(1)
+        await held.pilot.resize_terminal(80, 24)
+        await held.quiet(1)
+        assert text.scroll_offset.y <= 38 < text.scroll_offset.y + text.scrollable_content_region.height

@@ -260,7 +260,7 @@ async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() 
             ("editor.recall", "select 1"),
             ("editor.complete", "select 1"),
         ):
-            held.app.screen.query_one(FooterBar).post_message(Bar.ActionPressed(name))
+            held.app.screen.query_one(FooterBar).post_message(Bar.Opened(name))
             await held.quiet()
             assert editor(held).text == text
 

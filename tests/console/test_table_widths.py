@@ -13,12 +13,12 @@ from textual.pilot import Pilot
 
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import stage
-from tui_crawler.console.logs.attempts import short_name
 from tui_crawler.console.table import view as table_view
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.columns import Layout, Width, arrange
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.view import SeenWidths
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import AnyColumn, Column, Relation
@@ -176,7 +176,7 @@ async def test_no_number_touches_another_and_names_are_all_short_or_all_whole() 
         text = held.text()
         assert "12k  88 120" in text
         origins = [line[:86] for line in text.splitlines()[4:17]]
-        assert short_name("rate_limited") in next(line for line in origins if "busy.example.io" in line)
+        assert outcome_words("rate_limited") in next(line for line in origins if "busy.example.io" in line)
         assert not [line for line in origins if "_" in line]
         await held.press("7", rounds=2)
         assert re.search("scope {2,}89 408", held.text())

@@ -39,7 +39,7 @@ from tui_crawler.wiring.welcome import Folder
 
 FOUND = FolderFound(
     (FoundFile("a.yaml", "1 seed → a.db"), FoundFile("b.yaml", "2 problems", usable=False)),
-    (FoundFile("one.db", "run 7 exhausted"), FoundFile("two.db", "cannot be opened", usable=False)),
+    (FoundFile("one.db", "run 7 finished"), FoundFile("two.db", "cannot be opened", usable=False)),
 )
 
 

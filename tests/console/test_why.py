@@ -25,12 +25,11 @@ from tui_crawler.console.panes.line import HangingText, Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.refresh import SnapshotReader
-from tui_crawler.console.url.explanation import TRACE_MS, ExplanationQuery
+from tui_crawler.console.url.explanation import TRACE_MS, explained
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
-from tui_crawler.console.url.why_lines import path_lines, standing_lines, trace_lines
+from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.history.explanation import Answer, Explanation
-from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.rules.verdict import Step
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.explain import Explainer
@@ -111,7 +110,7 @@ def test_a_long_source_leaves_half_of_the_line_to_the_reason() -> None:
 
 def test_where_a_url_stands_and_the_way_to_it() -> None:
     text = text_of(standing_lines(explanation(), UTC, KeyNames()))
-    for words in ("✓ a known page", "4 on the todo list", "ruleset  13", "◆ https://api.example.org/  seed", "timeout"):
+    for words in ("✓ a known page", "4 on the todo list", "ruleset  13", "◆ /  seed", "timeout"):
         assert words in text
     unknown = replace(explanation("https://never.example/"), normalized="https://never.example/x", attempts=())
     text = text_of(standing_lines(unknown, UTC, KeyNames()))
@@ -119,33 +118,7 @@ def test_where_a_url_stands_and_the_way_to_it() -> None:
     assert "no crawled page links to it" in text
 
 
-def test_of_a_long_way_the_end_is_shown() -> None:
-    hops = [Hop(f"https://a.example/{n}", f"https://a.example/{n + 1}", "a", n + 1) for n in range(40)]
-    text = text_of(path_lines(hops), 200)
-    assert "… 28 steps" in text
-    assert "https://a.example/40  a, depth 40" in text
-    assert text.splitlines()[0] == "◆ https://a.example/0  seed"
-
-
 # reading
-
-
-def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
-    made: list[object] = []
-
-    def factory(reports: ports.Reports) -> SampleExplainer:
-        made.append(reports)
-        return SampleExplainer(reports)
-
-    inquiry = ExplanationQuery(factory)
-    reports: Any = FakeReports()
-    assert inquiry.of("") is None
-    ask = inquiry.of(KNOWN)
-    assert ask is not None
-    assert (ask, hash(ask)) == (inquiry.of(KNOWN), hash(inquiry.of(KNOWN)))
-    assert ask.read(reports, NOW) == ask.read(reports, NOW) == explanation()
-    assert made == [reports]
-    assert ExplanationQuery(None).of(KNOWN) is None
 
 
 def test_the_trace_is_read_again_as_time_goes_on() -> None:
@@ -169,8 +142,7 @@ def test_the_trace_is_read_again_as_time_goes_on() -> None:
     clock = Clock()
     reports: Any = FakeReports()
     reader = SnapshotReader(reports, clock)
-    ask = ExplanationQuery(PendingCommands).of(KNOWN)
-    assert ask is not None
+    ask = explained(PendingCommands, KNOWN)
     wants = ReadingRequest((ask,))
     for _ in range(3):
         reader.read(wants)
@@ -234,6 +206,20 @@ async def test_an_origin_stands_for_its_first_page_and_the_prompt_takes_a_url() 
         assert "✗ ROBOTS" in held.text()
 
 
+async def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
+    made: list[object] = []
+
+    def factory(reports: ports.Reports) -> SampleExplainer:
+        made.append(reports)
+        return SampleExplainer(reports)
+
+    async with stage((140, 40), explains=factory) as held:
+        for url in (KNOWN, f"{KNOWN}1"):
+            held.app.go_to(Where.why, url)
+            await held.settle(2)
+        assert len(made) == 1
+
+
 async def test_a_frozen_trace_holds_still() -> None:
     said = [explanation()]
 
@@ -252,16 +238,6 @@ async def test_a_frozen_trace_holds_still() -> None:
         await held.press("f")
         await held.settle(2, move_ms=TRACE_MS)
         assert "it is another one now" in held.text()
-
-
-async def test_without_anybody_to_ask_it_says_so() -> None:
-    async with stage((140, 40), explains=None) as held:
-        held.app.go_to(Where.why, KNOWN)
-        await held.settle(2)
-        assert "Explanations are not available here." in held.text()
-        held.app.go_to(Where.url, KNOWN)
-        await held.settle(2)
-        assert "Decision trace" not in held.text()
 
 
 # with a real database

@@ -274,7 +274,7 @@ async def crew(place: DatabasePlace) -> AsyncIterator[Crew]:
             await store.begin_run(replace(plan(), workers=2, worker=name, joins=bool(number)))
         reports: Any = opened.enter_context(closing(OpenReports(place)))
         shown: Any = OpenReports(place)
-        async with stage((200, 40), reports=shown, explains=None, journals=lambda: Journal(place), keys="8") as held:
+        async with stage((200, 40), reports=shown, journals=lambda: Journal(place), keys="8") as held:
             yield Crew(held, stores[0], reports)
 
 

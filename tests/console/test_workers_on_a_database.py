@@ -24,7 +24,7 @@ async def test_two_workers_and_how_one_was_found_dead(tmp_path: Path) -> None:
         await first.begin_run(replace(plan(), workers=2, worker="north"))
         await second.begin_run(replace(plan(), workers=2, worker="south", joins=True))
         reports: Any = OpenReports(path)
-        async with stage((200, 40), reports=reports, explains=None, readonly=True, keys="8") as held:
+        async with stage((200, 40), reports=reports, readonly=True, keys="8") as held:
             held.sees("Workers · 2 at work", "▶ crawling  north")
             await peers.take_origins()
             await held.settle(3, move_ms=1_100)

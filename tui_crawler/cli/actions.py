@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Iterable
 
+from tui_crawler.cli.known_names import existing_database
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.records.command import ActionResult, Command, action_of
@@ -32,16 +34,14 @@ def carry_out(
     return result
 
 
-def carry_out_all(
-    database: DatabasePlace, commands: Iterable[Command], tell: Tell, printer: Printer, *, as_json: bool
-) -> int:
+def carry_out_all(arguments: argparse.Namespace, commands: Iterable[Command], tell: Tell, printer: Printer) -> int:
     """Carry commands out as they are made, and show what became of each, up to the first that is refused; as JSON:
     `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Raises as `carry_out`."""
     from tui_crawler.wiring import operator_name
     from tui_crawler.wiring.steering import carry_out as steer
 
+    database, error = existing_database(arguments), ""
     documents: list[dict[str, object]] = []
-    error = ""
     for command in commands:
         result = steer(database, command, operator_name(database))
         name, target = action_of(command)
@@ -50,9 +50,9 @@ def carry_out_all(
         documents.append(asked | {"before": before, "after": after, "error": error})
         if error:
             break
-        if not as_json:
+        if not arguments.json:
             printer.lines(tell(before, after) if result.after else (WAITS,))
-    if as_json:
+    if arguments.json:
         printer.document({"actions": documents})
     if error:
         raise UsageProblem(error)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tui_crawler.cli import export_command
 from tui_crawler.cli.known_names import reports_of
-from tui_crawler.cli.options import CommandSet
+from tui_crawler.cli.options import EVENTS, CommandSet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.seed_crawl import ENDING, add_seed_run, run_seeds, site_of
 from tui_crawler.domain.records.content_kind import PAGE_KINDS
@@ -38,6 +38,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         _DESCRIPTION,
         examples=("archive https://example.org/", "archive https://example.org/ --output example.warc.gz"),
+        json=EVENTS,
     )
     add_seed_run(parser)
     parser.add_argument(

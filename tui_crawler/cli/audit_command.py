@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database, reports_of
-from tui_crawler.cli.options import CommandSet, add_common
+from tui_crawler.cli.options import CommandSet
 from tui_crawler.cli.printer import Printer, safe, terminal_width
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text.format import clock, count, phase, plural
@@ -43,7 +43,6 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument(
         "--verbose", action="store_true", help="list the violations and overlaps, with a timeline of each origin"
     )
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

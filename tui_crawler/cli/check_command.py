@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import named_database
-from tui_crawler.cli.options import CommandSet, add_impolite, add_json, add_quiet
+from tui_crawler.cli.options import CommandSet, add_impolite
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.text.format import count, duration
@@ -30,12 +30,11 @@ def declare(commands: CommandSet) -> None:
         "Validates CONFIG and prints the effective configuration: every value, and the line it comes from. Starts "
         "nothing and makes no file.",
         examples=("check my-index.yaml", "check --schema > schema.json"),
+        database=False,
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of configurations")
     add_impolite(parser)
-    add_json(parser, "one JSON value on stdout")
-    add_quiet(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -57,7 +56,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         config = load_config(Path(arguments.file), None, arguments.allow_impolite, looks_at_files=at_files)
     except ConfigErrors as errors:
         if not arguments.json:
-            raise UsageProblem(*map(str, errors.problems)) from errors
+            raise
         wrong = [asdict(problem) for problem in errors.problems]
         printer.document({"ok": False, "errors": wrong, "warnings": [], "effective": None})
         return ExitStatus.usage

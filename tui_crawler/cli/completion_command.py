@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui_crawler.cli.options import PROGRAM, CommandSet, add_quiet
+from tui_crawler.cli.options import PROGRAM, CommandSet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus
 
@@ -20,9 +20,10 @@ def declare(commands: CommandSet) -> None:
         "after compinit: source <(tui-crawler completion zsh). fish: tui-crawler completion fish > "
         "~/.config/fish/completions/tui-crawler.fish.",
         examples=('eval "$(tui-crawler completion bash)"',),
+        json="",
+        database=False,
     )
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
-    add_quiet(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli import known_names
-from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
+from tui_crawler.cli.options import CommandSet, add_ignore_database_name, add_watching, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.cli.seed_crawl import add_seeds, config_of_seeds
@@ -36,10 +36,10 @@ def declare(commands: CommandSet) -> None:
         "Opens the console and crawls from these seeds with the default settings. Without --db (or TUI_CRAWLER_DB) "
         "the crawl is kept in the current folder, in a database named after the first seed's host and port.",
         examples=("crawl https://example.org/", "crawl https://example.org/docs/ --db docs.db"),
+        json="",
     )
     add_seeds(parser)
     add_watching(parser)
-    add_database(parser)
 
 
 def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -49,12 +49,9 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     single = len(list(Path().glob("*.db"))) == 1
     if file is None and not arguments.readonly and not single and known_names.named_database(arguments) is None:
         return _welcome(arguments, printer)
-    config = None
-    if file:
-        elsewhere = known_names.named_database(arguments) is not None
-        config = known_names.read_config(file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
-        known_names.tell_warnings(config, printer)
-    database = known_names.database_of_run(arguments, config) if config else known_names.existing_database(arguments)
+    config, database = (
+        known_names.configured(arguments, file, printer) if file else (None, known_names.existing_database(arguments))
+    )
     if arguments.readonly:
         known_names.existing(database)
     known_names.awaited(database, printer)

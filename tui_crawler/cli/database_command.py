@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from tui_crawler.cli.known_names import PASSWORD_VARIABLE, chosen_database, existing, existing_database, place_named
-from tui_crawler.cli.options import PROGRAM, CommandSet, add_common
+from tui_crawler.cli.options import PROGRAM, CommandSet
 from tui_crawler.cli.printer import Printer, Progress, picked
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.records.failure import StorageHeldUp
@@ -16,7 +16,7 @@ from tui_crawler.domain.records.failure import StorageHeldUp
 
 def declare(commands: CommandSet) -> None:
     group = commands.group("db", "check, migrate or copy the database, or print its path")
-    check = group.add(
+    group.add(
         "check",
         "check the integrity of the database",
         _check,
@@ -24,7 +24,7 @@ def declare(commands: CommandSet) -> None:
         "damaged.",
         examples=("db check",),
     )
-    upgrade = group.add(
+    group.add(
         "upgrade",
         "migrate an older database to this version, after a backup copy",
         _upgrade,
@@ -32,7 +32,7 @@ def declare(commands: CommandSet) -> None:
         "the same when it starts.",
         examples=("db upgrade --db my-index.db",),
     )
-    path = group.add(
+    group.add(
         "path",
         "print the path of the database that would be used",
         _path,
@@ -49,8 +49,6 @@ def declare(commands: CommandSet) -> None:
     )
     copy.add_argument("source", metavar="FROM", help="the crawl")
     copy.add_argument("target", metavar="TO", help="a database that does not exist, is empty, or an unfinished copy")
-    for parser in (check, upgrade, path, copy):
-        add_common(parser)
 
 
 def _check(arguments: argparse.Namespace, printer: Printer) -> int:

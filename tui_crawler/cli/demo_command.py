@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tui_crawler.cli.console_command import start
 from tui_crawler.cli.known_names import named_database
-from tui_crawler.cli.options import CommandSet, add_common, port
+from tui_crawler.cli.options import CommandSet, port
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.cli.problem import UsageProblem
 
 _HELP = "see tui-crawler demo --help"
 
@@ -24,6 +24,7 @@ def declare(commands: CommandSet) -> None:
         "redirecting, a trap) and opens the console crawling them. Without --db the crawl is kept in a new folder for "
         "temporary files, named at the end.",
         examples=("demo", "demo --headless --json | tail -1"),
+        json="with --headless one JSON object per event, with --serve-only the seeds",
     )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--serve-only", action="store_true", help="print the seeds and keep serving")
@@ -34,11 +35,10 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument(
         "--port", type=port, metavar="N", help="the first of consecutive ports (default: any free ones)"
     )
-    add_common(parser, "with --headless one JSON object per event, with --serve-only the seeds")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `demo`. Raises CannotRun when the demo web cannot be started."""
+    """Carry out `demo`. Raises DemoUnavailable when the demo web cannot be started."""
     if arguments.access_log is not None and not arguments.serve_only:
         raise UsageProblem("--access-log needs --serve-only", hint=_HELP)
     if arguments.json and not (arguments.headless or arguments.serve_only):
@@ -48,7 +48,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = named_database(arguments)
 
     from tui_crawler.cli.run_watch import watch
-    from tui_crawler.demo.process import DemoUnavailable
     from tui_crawler.wiring.demo import demo_headless, demo_serve
 
     def announce(seeds: Sequence[str]) -> None:
@@ -58,14 +57,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.lines(seeds)
         printer.note("serving the demo web; ctrl+c ends it")
 
-    try:
-        if arguments.serve_only:
-            access_log = Path(arguments.access_log) if arguments.access_log else None
-            return demo_serve(arguments.port, access_log, announce)
-        if arguments.headless:
-            return watch(printer, arguments.json, lambda listener: demo_headless(database, arguments.port, listener))
-        from tui_crawler.wiring.console import demo_console
+    if arguments.serve_only:
+        access_log = Path(arguments.access_log) if arguments.access_log else None
+        return demo_serve(arguments.port, access_log, announce)
+    if arguments.headless:
+        return watch(printer, arguments.json, lambda listener: demo_headless(database, arguments.port, listener))
+    from tui_crawler.wiring.console import demo_console
 
-        return demo_console(database, arguments.port)
-    except DemoUnavailable as error:
-        raise CannotRun(str(error)) from error
+    return demo_console(database, arguments.port)

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.records.failure import NotComparable
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
@@ -44,23 +43,19 @@ def declare(commands: CommandSet) -> None:
     only.add_argument("--url", metavar="URL", help="one page: its lines and links that differ")
     limit = f"at most N pages, or links (else {SHOWN}; with --json all of them)"
     parser.add_argument("--limit", type=positive, metavar="N", help=limit)
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if len(arguments.runs) > 2:
         raise UsageProblem("diff compares two runs", hint="see tui-crawler diff --help")
     with reports_of(existing_database(arguments)) as reports:
-        try:
-            span = reports.runs_compared(arguments.runs)
-        except NotComparable as no:
-            raise UsageProblem(str(no), hint="see docs/diff.md for what is kept") from no
+        span = reports.runs_compared(arguments.runs)
         if arguments.url is not None:
             page = reports.page_diff(span, arguments.url, arguments.limit or (_LINKS if arguments.json else SHOWN))
             if page is None:
                 raise UsageProblem(f"{arguments.url} is no page of this crawl", hint="see tui-crawler why URL")
             return printer.answer(arguments.json, _one_document(page, span), _one_lines(page))
-        where = reports.origin_id(known_origin(arguments.origin, reports)) if arguments.origin else 0
+        where = reports.origin_id(arguments.origin) if arguments.origin else 0
         limit, paces = arguments.limit, (reports.run_pace(run) for run in (span.older, span.newer))
         robots, failures = reports.robots_diffs(span, where), islice(reports.failure_changes(span, where), limit)
         document = {

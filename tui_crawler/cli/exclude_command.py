@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import existing_database, one_line, reports_of
-from tui_crawler.cli.options import CommandSet, add_common
+from tui_crawler.cli.options import CommandSet
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
@@ -39,7 +39,6 @@ def declare(commands: CommandSet) -> None:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--remove", action="store_true", help="take the entry off the list again")
     ways.add_argument("--list", action="store_true", help="show the list, with the entries of the rules")
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -66,14 +65,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("--reason is for what is added")
     value = _value(arguments.kind, arguments.value)
     reason = one_line("--reason", arguments.reason, LONGEST_REASON)
-    database = existing_database(arguments)
     if arguments.remove:
-        _check_listed(database, arguments.kind, value)
+        _check_listed(existing_database(arguments), arguments.kind, value)
 
     command = Exclude(arguments.kind, value, reason, arguments.remove)
-    return carry_out_all(
-        database, (command,), lambda _, after: _outcome(command, after), printer, as_json=arguments.json
-    )
+    return carry_out_all(arguments, (command,), lambda _, after: _outcome(command, after), printer)
 
 
 def _value(kind: ExclusionKind, text: str) -> str:

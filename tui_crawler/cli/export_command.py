@@ -15,10 +15,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, exit_code_name, known_origin, reports_of
-from tui_crawler.cli.options import CommandSet, add_database, moment, words
+from tui_crawler.cli.known_names import existing_database, exit_code_name, reports_of
+from tui_crawler.cli.options import CommandSet, moment, words
 from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
 from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.text.format import plural, size
@@ -48,6 +48,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         _DESCRIPTION,
         examples=("export pages --format csv --output pages.csv", "export bodies --format warc --output all.warc.gz"),
+        json="",
     )
     parser.add_argument("what", metavar="WHAT", choices=WHAT, help=", ".join(WHAT))
     parser.add_argument(
@@ -71,7 +72,6 @@ def declare(commands: CommandSet) -> None:
         help="only what was begun, crawled or seen from then on: epoch milliseconds, or a date as in ISO 8601 "
         "(2026-01-31, 2026-01-31T12:00; UTC unless it says otherwise)",
     )
-    add_database(parser)
 
 
 def formats_of(what: str | None) -> tuple[str, ...]:
@@ -101,8 +101,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     began = time.monotonic()
     with reports_of(database) as reports:
-        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
-        chosen = _columns(arguments, reports), Narrowing(origin, code, arguments.since)
+        chosen = _columns(arguments, reports), Narrowing(arguments.origin, code, arguments.since)
         gzip = path is None or path.suffix.lower() != ".warc"
         named = path.name if path else ""
         plan = ExportPlan(arguments.what, arguments.format, *chosen, named, gzip=gzip, bom=arguments.bom)
@@ -146,13 +145,10 @@ def target_of(arguments: argparse.Namespace, database: DatabasePlace) -> Path | 
     if not arguments.output or arguments.output.endswith(("/", os.sep)):
         raise UsageProblem(f"--output {arguments.output!r} is not a file", hint="name a file")
 
-    from tui_crawler.export.output import BadTarget, check_target
+    from tui_crawler.export.output import check_target
 
     path = Path(arguments.output).absolute()
-    try:
-        check_target(path, force=arguments.force, protected=(database,) if isinstance(database, Path) else ())
-    except BadTarget as problem:
-        raise UsageProblem(str(problem), hint=problem.hint) from problem
+    check_target(path, force=arguments.force, protected=(database,) if isinstance(database, Path) else ())
     return path
 
 
@@ -167,16 +163,14 @@ def _columns(arguments: argparse.Namespace, reports: Reports) -> tuple[str, ...]
 
 @contextmanager
 def output_of(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output]:
-    """The file, or standard output. Raises CannotRun where it cannot be written; SystemExit by a signal, and with
+    """The file, or standard output. Raises CannotWrite where it cannot be written; SystemExit by a signal, and with
     status 0 when nobody reads any more."""
-    from tui_crawler.export.output import CannotWrite, ReaderGone, open_file, open_stream
+    from tui_crawler.export.output import ReaderGone, open_file, open_stream
 
     try:
         with _ended_by_signals(), ExitStack() as opened:
             made = open_stream(_standard_output(opened)) if path is None else open_file(path, force=arguments.force)
             yield opened.enter_context(made)
-    except CannotWrite as error:
-        raise CannotRun(str(error)) from error
     except ReaderGone:
         raise SystemExit(int(ExitStatus.ok)) from None
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, exit_code_name, known_origin, reports_of
+from tui_crawler.cli.known_names import existing_database, exit_code_name, reports_of
 from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
-from tui_crawler.cli.options import CommandSet, add_common, words
+from tui_crawler.cli.options import CommandSet, words
 from tui_crawler.cli.printer import Printer, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
@@ -53,7 +53,6 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("--referrers", action="store_true", help=f"with --list: who names each, {SHOWN} at most")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")
     parser.add_argument("--origin", default="", help="with --list: only this origin")
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -66,8 +65,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             groups = reports.failure_count(by, None).groups
             documents = [{"key": dict(group.key)} | picked(group, _GROUP) for group in groups]
             return printer.answer(arguments.json, {"groups": documents}, _group_lines(groups, by))
-        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
-        pages = _pages(reports, code, origin)
+        pages = _pages(reports, code, arguments.origin)
         named_by = reports.referrers if arguments.referrers else None
         lines = _page_lines(pages, reports, named_by, time.time_ns() // 1_000_000)
         listed = (_page_document(page, reports, named_by) for page in pages)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import chosen_database, existing, no_run, reports_of
 from tui_crawler.cli.log_command import LOOK_S, follow
-from tui_crawler.cli.options import CommandSet, add_common, duration
+from tui_crawler.cli.options import CommandSet, duration
 from tui_crawler.cli.printer import LINE_LIMIT, Printer, local_zone, safe
 
 if TYPE_CHECKING:
@@ -29,14 +29,15 @@ def declare(commands: CommandSet) -> None:
         "robots.txt, raised delays, failed pages with the reason, rules, actions of operators, and what needs a "
         "person; a sum of the pages every 10 s; at the end what the crawl covered. This is the accessible interface "
         "to a crawl: with --plain no glyph, no colour, and no line is changed after it was printed. Reads only. "
-        "Ends with status 0, or 1 when origins were stopped by errors or the run did not finish.",
+        "Ends with the status of the run: 0, 1 when origins were stopped by errors, 3 when the run failed, 130 when it "
+        "was interrupted.",
         examples=("follow --plain", "follow --plain --every 1m --wait --db my-index.db >> crawl.log"),
+        json="one JSON object per change",
     )
     parser.add_argument("--plain", action="store_true", help="ASCII text without colours")
     parser.add_argument("--wait", action="store_true", help="wait for a run to start")
     every = "sum up the pages after this time (default: 10s)"
     parser.add_argument("--every", type=duration, metavar="TIME", default=USUAL_EVERY_MS, help=every)
-    add_common(parser, "one JSON object per change")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.known_names import existing_database, known_jobs, one_line, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, natural
+from tui_crawler.cli.known_names import existing_database, one_line, reports_of
+from tui_crawler.cli.options import CommandSet, natural
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.records.command import OF_JOBS, Order, SetJob
-from tui_crawler.domain.records.database_place import DatabasePlace
 
 NO_LIMIT = -1
 LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration
@@ -28,7 +27,6 @@ def declare(commands: CommandSet) -> None:
         "Lists the jobs, the groups of pages with their own seeds, depth and niceness.",
         examples=("jobs",),
     )
-    add_common(group.parser)
     change = group.add(
         "set",
         "change a job",
@@ -43,11 +41,9 @@ def declare(commands: CommandSet) -> None:
     change.add_argument("--concurrency", type=_limit, metavar="N", help=flight)
     change.add_argument("--tag", metavar="TEXT", help="only workers with this tag take it; '' takes the tag off")
     change.add_argument("--note", metavar="TEXT", help="for the reader")
-    add_common(change, of_group=True)
     for order in OF_JOBS:
         parser = group.add(order.word, order.summary, partial(_steer, order), examples=order.examples)
         parser.add_argument("jobs", metavar="JOB", nargs="+", help="their names")
-        add_common(parser, of_group=True)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -64,26 +60,18 @@ def _set(arguments: argparse.Namespace, printer: Printer) -> int:
     values = (arguments.nice, arguments.depth, arguments.concurrency, tag, note)
     if all(value is None for value in values):
         raise UsageProblem("name what is to change: --nice, --depth, --concurrency, --tag or --note")
-    database = existing_database(arguments)
-    (job,) = _known(database, (arguments.job,))
-    return carry_out_all(database, (SetJob(job, *values),), _changes, printer, as_json=arguments.json)
+    return carry_out_all(arguments, (SetJob(arguments.job, *values),), _changes, printer)
 
 
 def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
-    database = existing_database(arguments)
-    jobs = _known(database, arguments.jobs)
+    jobs: tuple[str, ...] = arguments.jobs
 
     def tell(_: object, after: object) -> Iterator[str]:
         changed = _by_job(after)
         for job in jobs:
             yield f"{order.done}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
 
-    return carry_out_all(database, (order.make(jobs),), tell, printer, as_json=arguments.json)
-
-
-def _known(database: DatabasePlace, names: Iterable[str]) -> tuple[str, ...]:
-    with reports_of(database) as reports:
-        return known_jobs(names, reports)
+    return carry_out_all(arguments, (order.make(jobs),), tell, printer)
 
 
 def _changes(before: object, after: object) -> Iterator[str]:

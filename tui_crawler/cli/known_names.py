@@ -25,27 +25,17 @@ DEFAULT_CONFIG = "tui-crawler.yaml"
 """The configuration that is looked for in the current folder."""
 
 
-def read_config(
-    file: str | Path,
-    overrides: Mapping[str, object] | None = None,
-    *,
-    allow_impolite: bool = False,
-    elsewhere: bool = False,
-    resolves: bool = True,
-) -> Config:
-    """Return the configuration in `file`, with values of the command line by dotted key.
-
-    `allow_impolite`: with `--allow-impolite`; `elsewhere`: another database is opened, the configured one need not
-    exist; without `resolves` secrets and certificates need not be there: nothing is requested. Raises UsageProblem with
-    a line for each thing that is wrong.
-    """
+def configured(
+    arguments: argparse.Namespace, file: str, printer: Printer, overrides: Mapping[str, object] | None = None
+) -> tuple[Config, DatabasePlace]:
+    """Return the configuration in `file`, with values of the command line by dotted key, and the database of its crawl;
+    print its warnings. Raises UsageProblem with a line for each thing that is wrong."""
     from tui_crawler.config.load import load_config
-    from tui_crawler.config.problem import ConfigErrors
 
-    try:
-        return load_config(Path(file), overrides, allow_impolite, looks_at_files=not elsewhere, resolves=resolves)
-    except ConfigErrors as errors:
-        raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
+    looks_at_files = named_database(arguments) is None  # else the configured one need not exist
+    config = load_config(Path(file), overrides, arguments.allow_impolite, looks_at_files=looks_at_files)
+    tell_warnings(config, printer)
+    return config, database_of_run(arguments, config)
 
 
 def tell_warnings(config: Config, printer: Printer) -> None:
@@ -81,13 +71,15 @@ def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
         return named
     config = arguments.config or (DEFAULT_CONFIG if Path(DEFAULT_CONFIG).is_file() else None)
     if config is not None:
-        return configured_database(read_config(config, allow_impolite=True, resolves=False))
+        from tui_crawler.config.load import load_config
+
+        return configured_database(load_config(Path(config), None, True, resolves=False))
     found = sorted(Path().glob("*.db"))
     if len(found) == 1:
         return found[0].absolute()
     hint = "name one with --db PATH"
     if not found:
-        begin = "or begin a crawl: tui-crawler crawl URL"
+        begin = "or begin a crawl: tui-crawler crawl URL, tui-crawler run CONFIG"
         raise UsageProblem("no database is named and none is here", hint=f"{hint}, {begin}")
     raise UsageProblem(f"{len(found)} databases are here: {_first([path.name for path in found])}", hint=hint)
 
@@ -240,8 +232,19 @@ def meant_url(text: str, reports: Reports) -> str:
     return url.href if isinstance(url, CrawlUrl) else text
 
 
-def known_jobs(names: Iterable[str], reports: Reports) -> tuple[str, ...]:
-    """Return the jobs named, each once. Raises UsageProblem when the database has not all of them."""
+def resolve_names(arguments: argparse.Namespace) -> None:
+    """Put the origins that are meant in place of those that a command names (an origin, a URL of it, or its host alone
+    where only one origin has it), and check its jobs: each once. Raises UsageProblem."""
+    given = {name: value for name in _IN_DATABASE if (value := getattr(arguments, name, None))}
+    if not given:
+        return
+    with reports_of(existing_database(arguments)) as reports:
+        for name, value in given.items():
+            found = _IN_DATABASE[name]((value,) if isinstance(value, str) else value, reports)
+            setattr(arguments, name, found[0] if isinstance(value, str) else found)
+
+
+def _known_jobs(names: Iterable[str], reports: Reports) -> tuple[str, ...]:
     known = [str(row[0]) for row in reports.rows("v_job", ("job",))]
     chosen = tuple(dict.fromkeys(names))
     for name in chosen:
@@ -251,14 +254,7 @@ def known_jobs(names: Iterable[str], reports: Reports) -> tuple[str, ...]:
     return chosen
 
 
-def known_origin(text: str, reports: Reports) -> str:
-    """Return the origin of the database that `text` means: an origin, a URL of it, or its host alone (with its port or
-    without) where only one origin has it. Raises UsageProblem when it means none, or more than one."""
-    return known_origins((text,), reports)[0]
-
-
-def known_origins(texts: tuple[str, ...], reports: Reports) -> tuple[str, ...]:
-    """Return the origins that `texts` mean, as `known_origin` does, each once."""
+def _known_origins(texts: Iterable[str], reports: Reports) -> tuple[str, ...]:
     names = [one.origin for one in reports.origins_changed(0)]
     return tuple(dict.fromkeys(_known(text, names) for text in texts))
 
@@ -281,3 +277,7 @@ def _known(text: str, names: list[str]) -> str:
         raise UsageProblem(f"{text!r} means more than one origin: {_first(same)}", hint="name one whole")
     wrong = f"no origin {without_userinfo(text)!r} is known here{did_you_mean(text, names)}"
     raise UsageProblem(wrong, hint="tui-crawler status lists them")
+
+
+_IN_DATABASE = {"origin": _known_origins, "origins": _known_origins, "job": _known_jobs, "jobs": _known_jobs}
+"""Arguments that name what a database has."""

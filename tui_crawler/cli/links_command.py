@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import crawl_urls, existing_database, meant_url, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.text.format import count, date_time, plural
@@ -41,7 +41,6 @@ def declare(commands: CommandSet) -> None:
     limit = f"at most N each way (else {SHOWN}; with --json all of them), or of those that name a URL (else {SHOWN})"
     parser.add_argument("--external", action="store_true", help=external)
     parser.add_argument("--limit", type=positive, metavar="N", help=limit)
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

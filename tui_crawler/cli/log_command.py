@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, TypeVar
 
-from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.cli.why_command import ATTEMPT_COLUMNS
@@ -42,6 +42,7 @@ def declare(commands: CommandSet) -> None:
         "Shows the activity log in order of time, the newest last: starts and ends of runs and origins, jobs, "
         "stashes, rulesets, and operator actions. --attempts adds the attempts.",
         examples=("log --limit 50", "log --origin example.org --follow --attempts"),
+        json="one JSON value on stdout, with --follow one an entry",
     )
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
     limit = f"show at most N entries (default: {USUAL_LIMIT})"
@@ -49,14 +50,12 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("--follow", action="store_true", help="continue with what happens, until interrupted")
     attempts = "show the attempts, too: what was requested and how it ended"
     parser.add_argument("--attempts", action="store_true", help=attempts)
-    add_common(parser, "one JSON value on stdout, with --follow one an entry")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     zone = local_zone()
     with reports_of(existing_database(arguments)) as reports:
-        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
-        log = ActivityLog(reports, origin, attempts=arguments.attempts)
+        log = ActivityLog(reports, arguments.origin, attempts=arguments.attempts)
         entries = log.newest(arguments.limit)
         if not arguments.follow:
             lines = (_line(entry, zone) for entry in entries)

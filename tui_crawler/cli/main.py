@@ -11,11 +11,10 @@ from importlib import import_module
 from pathlib import Path
 
 from tui_crawler import __version__
-from tui_crawler.cli import console_command, options
+from tui_crawler.cli import console_command, known_names, options
 from tui_crawler.cli.printer import Printer, as_json, standard_printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
-from tui_crawler.domain.records.failure import CannotListen, NotTakenUp, RunHeld, StorageFailure
 
 _DESCRIPTION = """\
 A terminal console for polite web crawling. Without a command it opens the console: if a live run
@@ -92,9 +91,9 @@ def _root(modules: Sequence[str] = _COMMANDS) -> tuple[options.CommandParser, op
     commands = options.CommandSet(parser)
     for name in modules:
         import_module(f"tui_crawler.cli.{name}_command").declare(commands)
-    about = commands.add("help", "show what a command does, with examples", _help, examples=("help run",))
+    does = "show what a command does, with examples"
+    about = commands.add("help", does, _help, examples=("help run",), json="", database=False)
     about.add_argument("words", metavar="COMMAND", nargs="*", help="a command, such as run or jobs set")
-    options.add_quiet(about)
     return parser, commands
 
 
@@ -149,6 +148,7 @@ def _carry_out(given: Sequence[str] | None, printer: Printer) -> int:
     try:
         arguments = parse(words)
         printer.quiet = bool(arguments.quiet)
+        known_names.resolve_names(arguments)
         status: int = arguments.execute(arguments, printer)
     except SystemExit as end:  # --help and --version
         return end.code if isinstance(end.code, int) else ExitStatus.ok
@@ -173,7 +173,7 @@ def _fail(printer: Printer, words: Sequence[str], status: ExitStatus, lines: Seq
 
 
 def _explained(error: Exception) -> tuple[list[str], str]:
-    expected = isinstance(error, CannotRun | CannotListen | NotTakenUp | RunHeld | StorageFailure)
+    expected = isinstance(error, CannotRun)
     known = expected or isinstance(error, OSError)
     said = str(error) if known else f"unexpected error, please report it: {type(error).__name__}: {error}"
     if not os.environ.get(DEBUG_VARIABLE):

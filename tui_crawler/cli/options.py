@@ -17,6 +17,8 @@ VALUE_OPTIONS = ("--db", "--config", "--workers", "--metrics", "--on-event")
 """The options before a command that take a value in the next word."""
 
 MOST_WORKERS = 64
+EVENTS = "one JSON object per event; the last is run_finished"
+"""What `--json` of a crawl prints."""
 _MOST_DIGITS = 15  # of epoch milliseconds: up to the year 33658
 COMPLETION_VARIABLE = "_ARGCOMPLETE"
 """Set by the scripts of `completion` when a shell asks what a word may become."""
@@ -26,7 +28,26 @@ Execute = Callable[[argparse.Namespace, Printer], int]
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that raises UsageProblem for a wrong option; options are never abbreviated."""
+    """A parser that raises UsageProblem for a wrong option; options are never abbreviated. Those that every command
+    takes come last."""
+
+    _common: tuple[argparse.Action, ...] = ()
+
+    def add_common(self, json: str, *, database: bool = True, of_group: bool = False) -> None:
+        """Declare `--json` (unless it is empty: what it prints), `--db` and `--config`, and `--quiet`. `of_group`: the
+        word before takes `--json`, too, so that it may stand on either side."""
+        before = len(self._actions)
+        if json:
+            default = argparse.SUPPRESS if of_group else False
+            self.add_argument("--json", action="store_true", default=default, help=f"{json}; messages go to stderr")
+        (add_database if database else add_quiet)(self)
+        self._common = tuple(self._actions[before:])
+
+    def _add_action(self, action: Any) -> Any:
+        super()._add_action(action)
+        for actions in (self._actions, self._optionals._group_actions):
+            actions.sort(key=self._common.__contains__)
+        return action
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Do as argparse does, but raise UsageProblem with the nearest option for one that does not exist."""
@@ -69,17 +90,26 @@ class CommandSet:
     """The commands of a parser, or of a group of commands such as `db`."""
 
     def __init__(self, parser: CommandParser, *, required: bool = True) -> None:
-        self.parser = parser
+        self._of_group = not required
         self._actions = parser.add_subparsers(
             title="commands", metavar="COMMAND", parser_class=CommandParser, required=required, prog=parser.prog
         )
         self.names: list[str] = []
 
     def add(
-        self, name: str, summary: str, execute: Execute | None, description: str = "", examples: Sequence[str] = ()
+        self,
+        name: str,
+        summary: str,
+        execute: Execute | None,
+        description: str = "",
+        examples: Sequence[str] = (),
+        *,
+        json: str = "one JSON value on stdout",
+        database: bool = True,
     ) -> CommandParser:
         """Declare a command. `summary` is its line in the list, `description` opens its own help, `examples` are lines
-        that do something real, as one types them; one that begins with the command is given the program's name."""
+        that do something real, as one types them; one that begins with the command is given the program's name. `json`
+        says what `--json` prints, empty where there is none; `database`: it takes `--db` and `--config`."""
         self.names.append(name)
         parser: CommandParser = self._actions.add_parser(
             name,
@@ -93,6 +123,7 @@ class CommandSet:
         parser.epilog = "\n  ".join(("examples:", *lines)) if examples else ""
         if execute is not None:
             parser.set_defaults(execute=execute)
+            parser.add_common(json, database=database, of_group=self._of_group)
         return parser
 
     def group(
@@ -121,20 +152,6 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     """`--quiet`."""
     quiet = "print only the result and errors"
     parser.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=quiet)
-
-
-def add_json(parser: argparse.ArgumentParser, what: str, *, of_group: bool = False) -> None:
-    """`--json`. `of_group`: the word before takes it, too, so that it may stand on either side."""
-    default = argparse.SUPPRESS if of_group else False
-    parser.add_argument("--json", action="store_true", default=default, help=f"{what}; messages go to stderr")
-
-
-def add_common(
-    parser: argparse.ArgumentParser, what: str = "one JSON value on stdout", *, of_group: bool = False
-) -> None:
-    """What nearly every command takes: `add_json` and `add_database`."""
-    add_json(parser, what, of_group=of_group)
-    add_database(parser)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

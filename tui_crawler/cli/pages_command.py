@@ -11,12 +11,10 @@ from tui_crawler.cli.known_names import (
     check_pattern,
     crawl_urls,
     existing_database,
-    known_jobs,
-    known_origins,
     one_line,
     reports_of,
 )
-from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
+from tui_crawler.cli.options import CommandSet, duration, natural, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.records.command import Command, ProbeUrls, ReclaimPages, SetDripfeed, StashPages, UnstashPages
@@ -61,9 +59,7 @@ def declare(commands: CommandSet) -> None:
         examples=("pages limbo --older '1 hour'",),
     )
     limbo.add_argument("--older", type=duration, metavar="DURATION", help="30m, '1 day' (default: storage.limbo)")
-    stashes = group.add("stashes", "list the stashes", _stashes, examples=("pages stashes",))
-    for parser in (reclaim, probe, limbo, stashes):
-        add_common(parser)
+    group.add("stashes", "list the stashes", _stashes, examples=("pages stashes",))
 
 
 def _declare_stashing(group: CommandSet) -> None:
@@ -95,29 +91,25 @@ def _declare_stashing(group: CommandSet) -> None:
     dripfeed.add_argument("ready", type=natural, metavar="N", help="how many; 0 ends it")
     for parser in (stash, unstash, dripfeed):
         parser.add_argument("--job", metavar="JOB", default="", help="the job (default: that of the crawl)")
-        add_common(parser)
 
 
 def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
     name, urls = _name(arguments.name), crawl_urls(arguments.urls)
     if arguments.pattern:
         check_pattern("--pattern", arguments.pattern)
-    database, origins = _known(arguments, tuple(arguments.origin))
-    command = StashPages(name, urls, origins, arguments.pattern, arguments.job)
-    return _move(database, command, "stashed", "no READY page matches", arguments, printer)
+    command = StashPages(name, urls, tuple(arguments.origin), arguments.pattern, arguments.job)
+    return _move(command, "stashed", "no READY page matches", arguments, printer)
 
 
 def _unstash(arguments: argparse.Namespace, printer: Printer) -> int:
-    name, (database, _) = _name(arguments.name), _known(arguments)
-    command = UnstashPages(name, arguments.limit, arguments.job)
-    return _move(database, command, "requeued", "the stash is empty", arguments, printer)
+    command = UnstashPages(_name(arguments.name), arguments.limit, arguments.job)
+    return _move(command, "requeued", "the stash is empty", arguments, printer)
 
 
 def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
-    name, (database, _) = _name(arguments.name), _known(arguments)
-    command = SetDripfeed(name, arguments.ready, arguments.job)
+    command = SetDripfeed(_name(arguments.name), arguments.ready, arguments.job)
     nothing = "no page requeued now" if arguments.ready else "the dripfeed has ended"
-    return _move(database, command, "requeued", nothing, arguments, printer)
+    return _move(command, "requeued", nothing, arguments, printer)
 
 
 def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -125,10 +117,9 @@ def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
     reason, urls = _said("--reason", arguments.reason, LONGEST_REASON, hint), crawl_urls(arguments.urls)
     if urls and arguments.older is not None:
         raise UsageProblem("name URLs, or how long pages were claimed with --older, not both")
-    database = existing_database(arguments)
-    older = 0 if urls else _older_ms(database, arguments, printer)
+    older = 0 if urls else _older_ms(existing_database(arguments), arguments, printer)
     command = ReclaimPages(reason, urls, older)
-    return _move(database, command, "reclaimed", "no page is in limbo", arguments, printer)
+    return _move(command, "reclaimed", "no page is in limbo", arguments, printer)
 
 
 def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -157,15 +148,13 @@ def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
     return printer.relation("stashes", STASHES, stashes, as_json=arguments.json, nothing="there is no stash")
 
 
-def _move(
-    database: DatabasePlace, command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer
-) -> int:
+def _move(command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer) -> int:
     def tell(_: object, after: object) -> Iterator[str]:
         pages = after.get("pages") if isinstance(after, dict) else None
         yield f"{plural(sum(pages.values()), 'page')} {done}" if pages else nothing
         yield from (f"  {count(number)} {safe(str(origin))}" for origin, number in (pages or {}).items())
 
-    return carry_out_all(database, (command,), tell, printer, as_json=arguments.json)
+    return carry_out_all(arguments, (command,), tell, printer)
 
 
 def _answer_line(answer: dict[str, Any]) -> str:
@@ -184,17 +173,6 @@ def _said(what: str, text: str, longest: int, hint: str = "") -> str:
     if not said:
         raise UsageProblem(f"{what} is empty", hint=hint)
     return said
-
-
-def _known(arguments: argparse.Namespace, origins: tuple[str, ...] = ()) -> tuple[DatabasePlace, tuple[str, ...]]:
-    """Return the database and the origins that are meant. Raises UsageProblem, also for a job that is not known."""
-    database = existing_database(arguments)
-    if not origins and not arguments.job:
-        return database, ()
-    with reports_of(database) as reports:
-        if arguments.job:
-            known_jobs((arguments.job,), reports)
-        return database, known_origins(origins, reports) if origins else ()
 
 
 def _older_ms(database: DatabasePlace, arguments: argparse.Namespace, printer: Printer) -> int:

@@ -1,9 +1,12 @@
-"""Exit statuses of the program (docs/behaviour.md), and what cannot be done as asked: 2 for a mistake, 3 for what
-stands in the way."""
+"""Exit statuses of the program (docs/behaviour.md), and what ends it with 2 or 3."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+from tui_crawler.domain.records.failure import CannotRun, UsageProblem
+
+__all__ = ["CannotRun", "ExitStatus", "UsageProblem"]
 
 
 class ExitStatus(IntEnum):
@@ -16,16 +19,3 @@ class ExitStatus(IntEnum):
     hangup = 129  # SIGHUP
     interrupted = 130  # SIGINT
     terminated = 143  # SIGTERM
-
-
-class UsageProblem(Exception):
-    """A wrong word, option, file or configuration. `lines` are shown one by one; `hint` says what to do instead."""
-
-    def __init__(self, *lines: str, hint: str = "") -> None:
-        super().__init__(*lines)
-        self.lines = lines
-        self.hint = hint
-
-
-class CannotRun(Exception):
-    """What was asked for is right and cannot be done here and now: one line, exit status 3."""

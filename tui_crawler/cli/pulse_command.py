@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, known_jobs, known_origin, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, duration
+from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.options import CommandSet, duration
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe, terminal_width
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.history.pulse import (
@@ -49,7 +49,6 @@ def declare(commands: CommandSet) -> None:
         whose.add_argument(f"--{scope.name}", metavar="NAME", help=f"of this {scope.name} alone")
     span = "show the last 1m to 30d (default: the newest run)"
     parser.add_argument("--span", type=duration, metavar="TIME", help=span)
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -59,14 +58,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     span: int | None = arguments.span
     if span is not None and not SPANS_MS[0] <= span <= SPANS_MS[-1]:
         raise UsageProblem("--span: from 1m to 30d")
-    named = {scope: getattr(arguments, scope.name, None) for scope in PulseScope if scope is not PulseScope.crawl}
-    of = next((PulseOf(scope, name) for scope, name in named.items() if name), PulseOf())
+    scopes = (scope for scope in PulseScope if getattr(arguments, scope.name, None))
+    of = next((PulseOf(scope, getattr(arguments, scope.name)) for scope in scopes), PulseOf())
     now = time.time_ns() // 1_000_000
     with reports_of(existing_database(arguments)) as reports:
-        if of.scope is PulseScope.origin:
-            of = PulseOf(of.scope, known_origin(of.name, reports))
-        elif of.scope is PulseScope.job:
-            known_jobs([of.name], reports)
         run = reports.run()
         end = now if run is None else end_of_run(run, now)
         age = HOUR_MS if run is None else max(STEPS_MS[0], end - run.started_at)
@@ -99,17 +94,18 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
 
 
 def _lines(charts: Charts) -> Iterator[str]:
-    from tui_crawler.console.pulse.rows import drawn, mark_words, nothing_of, says_of, title_of
+    from tui_crawler.console.pulse.rows import drawn, mark_words, nothing_of, says_of
     from tui_crawler.text.charts import dots_of
 
     pulse, zone = charts.pulse, local_zone()
     width = min(terminal_width() or _WIDTH, _LARGEST)
     dots = dots_of(os.environ, (sys.stdout.encoding or "").lower().startswith("utf"))
     sampled = ", from a sample of its attempts" if pulse.sampled else ""
-    yield safe(f"{title_of(pulse)}: {charts.reading(None, zone)}{sampled}")
+    yield safe(f"{pulse.of.title}: {charts.reading(None, zone)}{sampled}")
     for one in charts.all:
         yield ""
-        says = "".join(text for text, _ in says_of(one, dots, None)) if one.known else nothing_of(charts, one)
+        entries = ["".join(text for text, _ in entry) for entry in says_of(one, dots, None)]
+        says = "  ".join(entries) if one.known else nothing_of(charts, one)
         yield safe(f"{one.name}: {says}")
         for line in drawn(charts, one, width, _HEIGHT, dots, zone, None) if one.known else ():
             yield safe("".join(text for text, _ in line).rstrip())

@@ -14,14 +14,12 @@ from tui_crawler.cli.known_names import (
     existing,
     existing_database,
     named_database,
-    read_config,
 )
-from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
+from tui_crawler.cli.options import CommandSet, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.records.command import LoadSegment
 from tui_crawler.domain.records.database_place import DatabasePlace
-from tui_crawler.domain.records.failure import BadSegment
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
@@ -60,8 +58,6 @@ def declare(commands: CommandSet) -> None:
     place = "a segment, or a folder (default: segments, next to the database)"
     load.add_argument("place", metavar="FILE", nargs="?", help=place)
     load.add_argument("--all", action="store_true", help="load all segments of the folder that wait")
-    for parser in (build, load):
-        add_common(parser)
 
 
 def _build(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -91,8 +87,9 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
         raise UsageProblem("two configurations are named", hint="leave --config out")
     file = configuration_file(arguments)
     if file is not None:
-        elsewhere = named_database(arguments) is not None
-        config = read_config(file, allow_impolite=True, elsewhere=elsewhere, resolves=False)
+        from tui_crawler.config.load import load_config
+
+        config = load_config(Path(file), None, True, looks_at_files=named_database(arguments) is None, resolves=False)
         return config, existing(database_of_run(arguments, config))
     database = existing_database(arguments)
 
@@ -134,12 +131,9 @@ def _chosen(
     is_file = place is not None and not place.is_dir()
     if is_file and arguments.all:
         raise UsageProblem(f"--all is for a folder, {place} is none")
-    try:
-        if place is not None and is_file:
-            return (waiting_segment(place),)
-        folder = segment_folder(database, place)
-    except BadSegment as error:
-        raise UsageProblem(str(error)) from error
+    if place is not None and is_file:
+        return (waiting_segment(place),)
+    folder = segment_folder(database, place)
     for problem in folder.problems:
         printer.note(f"warning: {problem}")
     return folder.waiting if arguments.all else folder.waiting[:1]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import configured_database, existing, named_database, place_named, read_config
-from tui_crawler.cli.options import CommandSet, add_common, add_impolite
+from tui_crawler.cli.known_names import configured_database, existing, named_database, place_named
+from tui_crawler.cli.options import CommandSet, add_impolite
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.text.format import count, duration, plural
 
@@ -31,13 +32,13 @@ def declare(commands: CommandSet) -> None:
     stored = "the database with the pages (else --db, or that of CONFIG)"
     parser.add_argument("--from", metavar="DB", dest="stored", help=stored)
     add_impolite(parser)
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.config.load import load_config
     from tui_crawler.wiring.rehearsal import rehearse
 
-    config = read_config(arguments.file, allow_impolite=arguments.allow_impolite, elsewhere=True, resolves=False)
+    config = load_config(Path(arguments.file), None, arguments.allow_impolite, looks_at_files=False, resolves=False)
     named = place_named(arguments.stored) if arguments.stored else named_database(arguments)
     took_ms, origins = rehearse(config, existing(named or configured_database(config)))
     by_origin = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database, no_run
-from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, Progress, local_zone, safe
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text.format import count, plural
@@ -31,6 +31,7 @@ def declare(commands: CommandSet) -> None:
         "by the functions of the engine, and the result is compared with what is stored of each attempt and of "
         "each origin. Exit status 1 if anything differs.",
         examples=("replay --speed 60", "replay --check --run 3 --json"),
+        json="one JSON value on stdout, without --check one JSON object per event",
     )
     parser.add_argument("--run", type=positive, metavar="N", help="the run (default: the newest)")
     parser.add_argument(
@@ -38,7 +39,6 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("--console", action="store_true", help="see it in the console, as of then")
     parser.add_argument("--check", action="store_true", help="fold the log and compare it with what is stored")
-    add_common(parser, "one JSON value on stdout, without --check one JSON object per event")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

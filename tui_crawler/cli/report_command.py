@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.export_command import add_output, output_of, target_of
 from tui_crawler.cli.known_names import existing_database, no_run, reports_of
-from tui_crawler.cli.options import CommandSet, add_database, positive
+from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text import format as words
@@ -38,6 +38,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         _DESCRIPTION,
         examples=("report --output report.html", "report --format junit > report.xml"),
+        json="",
     )
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
@@ -46,7 +47,6 @@ def declare(commands: CommandSet) -> None:
     forms.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     add_output(parser)
     parser.add_argument("--run", type=positive, metavar="N", help="only what run N attempted (default: all runs)")
-    add_database(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

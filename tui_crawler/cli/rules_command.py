@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import PATIENCE_S, carry_out, value_of
-from tui_crawler.cli.known_names import existing_database, known_jobs, one_line, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.known_names import existing_database, one_line, reports_of
+from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, Progress, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.domain.records.command import ApplyRules
@@ -95,7 +95,6 @@ def declare(commands: CommandSet) -> None:
         parser.add_argument(
             "--job", metavar="JOB", default="", help="the rules of this job (else: of the newest run's)"
         )
-        add_common(parser)
 
 
 def _show(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -103,8 +102,6 @@ def _show(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring.origin_settings import rules_in_force
 
     with reports_of(existing_database(arguments)) as reports:
-        if arguments.job:
-            known_jobs((arguments.job,), reports)
         rules = rules_in_force(reports, arguments.job)[0]
     from tui_crawler.text.rules_text import rules_document
 
@@ -143,14 +140,18 @@ def _test(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _preview(arguments: argparse.Namespace, printer: Printer) -> int:
-    change = _change(arguments.file)
+    from tui_crawler.config.load import load_rules
+
+    change = load_rules(Path(arguments.file))
     with _rule_queries(arguments) as rule_queries:
         preview = _judge_all(rule_queries, change, arguments.job)
     return printer.answer(arguments.json, preview_document(preview), preview_lines(preview))
 
 
 def _apply(arguments: argparse.Namespace, printer: Printer) -> int:
-    change = _change(arguments.file)
+    from tui_crawler.config.load import load_rules
+
+    change = load_rules(Path(arguments.file))
     note = one_line("--note", arguments.note, LONGEST_NOTE)
     with _rule_queries(arguments) as rule_queries:
         command = rule_queries.edit(change, arguments.base, arguments.job, note)
@@ -198,27 +199,11 @@ def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
 
 @contextmanager
 def _rule_queries(arguments: argparse.Namespace) -> Iterator[RuleQueries]:
-    """What rules are asked through. Raises UsageProblem for a job or version that does not exist, also from within."""
-    from tui_crawler.wiring.rules import NoSuchRuleset, RuleQueries
+    """What rules are asked through. Raises UsageProblem for a job that does not exist."""
+    from tui_crawler.wiring.rules import RuleQueries
 
     with reports_of(existing_database(arguments)) as reports:
-        if arguments.job:
-            known_jobs((arguments.job,), reports)
-        try:
-            yield RuleQueries(reports)
-        except NoSuchRuleset as error:
-            raise UsageProblem(str(error)) from error
-
-
-def _change(file: str) -> RulesetChange:
-    """The change a file makes. Raises UsageProblem with a line for each thing that is wrong."""
-    from tui_crawler.config.load import load_rules
-    from tui_crawler.config.problem import ConfigErrors
-
-    try:
-        return load_rules(Path(file))
-    except ConfigErrors as errors:
-        raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
+        yield RuleQueries(reports)
 
 
 def _judge_all(rule_queries: RuleQueries, change: RulesetChange, job: str) -> Preview:

@@ -43,7 +43,8 @@ def declare(commands: options.CommandSet) -> None:
         "Crawls as CONFIG says, without the console, until no pages are left, the request limit is reached, or it"
         " is stopped. Without CONFIG it continues the crawl of the database. A run that was killed is continued. On a"
         " terminal it shows its progress, in a pipe one line per event. Options override the configuration.",
-        examples=("run my-index.yaml --max-requests 500", "run --db example.org.db", "run my-index.yaml --workers 4"),
+        examples=("run my-index.yaml --workers 4 --json > events.jsonl", "run --db example.org.db"),
+        json=options.EVENTS,
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     options.add_run_options(parser)
@@ -54,7 +55,6 @@ def declare(commands: options.CommandSet) -> None:
         "--service", action="store_true", help="end with status 0 on SIGTERM, as service managers expect"
     )
     parser.add_argument("--join", type=options.positive, metavar="NUMBER", help=argparse.SUPPRESS)
-    options.add_common(parser, "one JSON object per event; the last is run_finished")
 
 
 def add_fail_on(parser: argparse.ArgumentParser, default: str = "") -> None:
@@ -75,14 +75,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.file is None:
         config, database = _stored(arguments, printer)
     else:
-        config = known_names.read_config(
-            arguments.file,
-            overrides_of(arguments),
-            allow_impolite=arguments.allow_impolite,
-            elsewhere=known_names.named_database(arguments) is not None,
-        )
-        known_names.tell_warnings(config, printer)
-        database = known_names.awaited(known_names.database_of_run(arguments, config), printer)
+        config, database = known_names.configured(arguments, arguments.file, printer, overrides_of(arguments))
+        known_names.awaited(database, printer)
     check_workers(arguments.workers, config)
 
     status = run_to_end(config, database, Launch.of(arguments), arguments, printer)

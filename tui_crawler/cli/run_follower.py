@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.log_command import ActivityLog
 from tui_crawler.cli.printer import local_zone
+from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.domain.history.diagnosis import diagnoses
 from tui_crawler.domain.history.idle_reason import at_rest
 from tui_crawler.domain.records.exit_code import AttemptKind
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 10
 """How many changes of a kind are shown between two sums; the others are counted."""
-_BROKEN = frozenset({"", RunReason.interrupted, RunReason.error})
+_BROKEN: Mapping[str, int] = {
+    "": ExitStatus.cannot_run,
+    RunReason.error: ExitStatus.cannot_run,
+    RunReason.interrupted: ExitStatus.interrupted,
+}
+"""The status of a run that did not come to its end, as `run` has it."""
 
 
 class RunFollower:
@@ -113,5 +119,5 @@ class RunFollower:
         lines = (Change(self._now(), ChangeName.coverage, words=line.strip("- …")) for line in coverage_lines(coverage))
         changes = [Change(self._now(), ChangeName.run, words=ended), *lines]
         self.last = changes[-1]
-        self.status = int(bool(gave_up) or coverage.nothing or run.finish_reason in _BROKEN)
+        self.status = _BROKEN.get(run.finish_reason, int(bool(gave_up) or coverage.nothing))
         return changes

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import awaited, named_database, reports_of, tell_warnings
-from tui_crawler.cli.options import add_database, add_json, add_watching, positive
+from tui_crawler.cli.options import add_watching, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.records.database_place import DatabasePlace
@@ -46,8 +46,6 @@ def add_seed_run(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser)
     parser.add_argument("--max-requests", type=positive, metavar="N", help="end the run after N requests")
     add_watching(parser)
-    add_json(parser, "one JSON object per event; the last is run_finished")
-    add_database(parser)
 
 
 def config_of_seeds(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database
-from tui_crawler.cli.options import CommandSet, add_database, port, positive
+from tui_crawler.cli.options import CommandSet, port, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 
@@ -37,6 +37,7 @@ def declare(commands: CommandSet) -> None:
             "serve --db crawl.db",
             "serve --db crawl.db --allow-control --token file:serve.token --public-url https://example.org/crawl/",
         ),
+        json="",
     )
     parser.add_argument("--host", default="localhost", metavar="H", help="listen on this address (default: localhost)")
     parser.add_argument("--port", type=port, default=PORT, metavar="P", help=f"listen on this port (default: {PORT})")
@@ -52,7 +53,6 @@ def declare(commands: CommandSet) -> None:
         metavar="N",
         help=f"show at most N consoles at once (default: {MAX_CLIENTS})",
     )
-    add_database(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

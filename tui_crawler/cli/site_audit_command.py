@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from tui_crawler.cli.known_names import reports_of
-from tui_crawler.cli.options import CommandSet
+from tui_crawler.cli.options import EVENTS, CommandSet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.report_command import ENDINGS, FORMATS, audit_of, write_report
 from tui_crawler.cli.run_command import add_fail_on
@@ -37,6 +37,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         _DESCRIPTION,
         examples=("site-audit https://example.org/ --own", "site-audit https://example.org/ --format junit"),
+        json=EVENTS,
     )
     add_seed_run(parser)
     parser.add_argument("--format", choices=FORMATS, default="html", help="html (default), md, junit, json")

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database, reports_of
-from tui_crawler.cli.options import CommandSet, add_common
+from tui_crawler.cli.options import CommandSet
 from tui_crawler.cli.printer import ColumnFit, Printer, columns, local_zone, picked, safe, terminal_width
 from tui_crawler.domain.records.status import OriginPhase
 from tui_crawler.domain.records.status_words import BROKEN_OFF, run_end_words
@@ -35,7 +35,7 @@ done failed blocked requests robots_status robots_expires_at"""
 
 
 def declare(commands: CommandSet) -> None:
-    parser = commands.add(
+    commands.add(
         "status",
         "show origins and totals",
         execute,
@@ -43,7 +43,6 @@ def declare(commands: CommandSet) -> None:
         "are the pages with tries left: new ones and failed ones, which count as failed, too.",
         examples=("status", "status --json | jq '.origins[] | select(.failed > 0) | .origin'"),
     )
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from tui_crawler.cli import known_names
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.options import CommandSet, add_common, duration, moment, words
+from tui_crawler.cli.options import CommandSet, duration, moment, words
 from tui_crawler.cli.printer import Printer, Progress, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.records.command import OF_ORIGINS, AddSeeds, Order, RetryPages, SetDelay
@@ -28,7 +28,6 @@ def declare(commands: CommandSet) -> None:
         parser = commands.add(order.word, order.summary, steer, order.description, order.examples)
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")
         parser.add_argument("--all", action="store_true", help="every origin")
-        add_common(parser)
     delay = commands.add(
         "delay",
         "ask an origin less often than it has to allow",
@@ -38,7 +37,6 @@ def declare(commands: CommandSet) -> None:
     )
     delay.add_argument("origin", metavar="ORIGIN", help="scheme and host, or the host alone")
     delay.add_argument("wait", metavar="DURATION", type=duration, help="5s, '1 minute'; 0s removes it")
-    add_common(delay)
     add = commands.add(
         "add",
         "add seeds, also while a run is live",
@@ -54,7 +52,6 @@ def declare(commands: CommandSet) -> None:
         "--not-before", type=moment, metavar="TIME", default=0, help="request them no sooner (a date, or epoch ms)"
     )
     add.add_argument("--force", action="store_true", help="crawl them even if they are not due")
-    add_common(add)
     retry = commands.add(
         "retry",
         "put failed pages back",
@@ -69,7 +66,6 @@ def declare(commands: CommandSet) -> None:
         "--exit-code", type=words, action="extend", metavar="CODES", default=[], help="pages that ended so"
     )
     retry.add_argument("--origin", action="append", metavar="ORIGIN", default=[], help="pages of this origin")
-    add_common(retry)
 
 
 def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -77,19 +73,16 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
 
     if arguments.wait > WEEK:
         raise UsageProblem(f"a delay is at most {show_duration(WEEK)}", hint="tui-crawler pause ORIGIN has no end")
-    database = known_names.existing_database(arguments)
-    (origin,) = _origins(database, (arguments.origin,))
     done = f"your delay is set to {show_duration(arguments.wait)}:" if arguments.wait else "your delay is removed:"
-    command = SetDelay(origin, arguments.wait)
-    return carry_out_all(database, (command,), partial(_outcome, done), printer, as_json=arguments.json)
+    command = SetDelay(arguments.origin, arguments.wait)
+    return carry_out_all(arguments, (command,), partial(_outcome, done), printer)
 
 
 def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
     if bool(arguments.origins) == arguments.all:
         raise UsageProblem("name the origins, or --all", hint="tui-crawler status lists them")
-    database = known_names.existing_database(arguments)
-    command = order.make(_origins(database, tuple(arguments.origins)))
-    return carry_out_all(database, (command,), partial(_outcome, order.done), printer, as_json=arguments.json)
+    command = order.make(tuple(arguments.origins))
+    return carry_out_all(arguments, (command,), partial(_outcome, order.done), printer)
 
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -98,9 +91,6 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.pattern:
         known_names.check_pattern("--pattern", arguments.pattern)
     database = known_names.existing_database(arguments)
-    if arguments.job:
-        with known_names.reports_of(database) as reports:
-            known_names.known_jobs((arguments.job,), reports)
 
     @cache
     def known() -> frozenset[str]:
@@ -111,7 +101,7 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     seeds = SeedList(known, printer).read(arguments.urls, arguments.file, BULK)
     commands = (AddSeeds(urls, *wishes, arguments.force, arguments.not_before) for urls in seeds)
     try:
-        return carry_out_all(database, commands, added.take, printer, as_json=arguments.json)
+        return carry_out_all(arguments, commands, added.take, printer)
     finally:
         added.tell()
 
@@ -148,15 +138,8 @@ def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
     urls = known_names.crawl_urls(arguments.urls)
     codes = tuple(dict.fromkeys(known_names.exit_code_name(name) for name in arguments.exit_code))
     database = known_names.existing_database(arguments)
-    command = RetryPages(urls, codes, _origins(database, tuple(arguments.origin)))
-    return carry_out_all(database, (command,), partial(_retried, database), printer, as_json=arguments.json)
-
-
-def _origins(database: DatabasePlace, names: tuple[str, ...]) -> tuple[str, ...]:
-    if not names:
-        return ()
-    with known_names.reports_of(database) as reports:
-        return known_names.known_origins(names, reports)
+    command = RetryPages(urls, codes, tuple(arguments.origin))
+    return carry_out_all(arguments, (command,), partial(_retried, database), printer)
 
 
 def _retried(database: DatabasePlace, before: object, after: object) -> Iterable[str]:

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, Progress, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.record import dataclass, replace
@@ -40,22 +40,20 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("--depth", type=positive, default=1, metavar="N", help="N levels (default: 1)")
     limit = f"at most N branches of each (else {SHOWN}; with --json all)"
     parser.add_argument("--limit", type=positive, metavar="N", help=limit)
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(existing_database(arguments)) as reports:
-        origin = known_origin(arguments.origin, reports)
-        prefix = _prefix(origin, arguments.prefix)
+        prefix = _prefix(arguments.origin, arguments.prefix)
         limit = arguments.limit or (None if arguments.json else SHOWN)
         progress = Progress("URLs counted")
         root = _grown(reports, prefix, arguments.depth, limit, progress)
         progress.clear()
     if root is None:
-        hint = f"tui-crawler tree {origin} shows those there are"
+        hint = f"tui-crawler tree {arguments.origin} shows those there are"
         raise UsageProblem(f"no known URL begins with {prefix}", hint=hint)
     lines = columns(_HEADER, [*_rows(root, 0)], frozenset(range(1, len(_HEADER) - 1)))
-    return printer.answer(arguments.json, {"origin": origin, **_document(root)}, lines)
+    return printer.answer(arguments.json, {"origin": arguments.origin, **_document(root)}, lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, known_jobs, meant_url, reports_of
-from tui_crawler.cli.options import CommandSet, add_common
+from tui_crawler.cli.known_names import existing_database, meant_url, reports_of
+from tui_crawler.cli.options import CommandSet
 from tui_crawler.cli.printer import LINE_LIMIT, Printer, local_zone, picked, safe, terminal_width
 from tui_crawler.text.format import date_time, phase
 from tui_crawler.wiring import operator_name
@@ -43,7 +43,6 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("url", metavar="URL", help="any URL")
     parser.add_argument("--job", metavar="JOB", default="", help="in this job (else: in the one that knows the URL)")
     parser.add_argument("--verbose", action="store_true", help="every stage on a line of its own, every attempt")
-    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -53,8 +52,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     zone = local_zone()
     database = existing_database(arguments)
     with reports_of(database) as reports:
-        if arguments.job:
-            known_jobs((arguments.job,), reports)
         asked = Explainer(reports, zone=zone, you=operator_name(database))
         explanation = asked.explain(meant_url(arguments.url, reports), time.time_ns() // 1_000_000, arguments.job)
     document = {

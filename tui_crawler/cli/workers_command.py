@@ -12,8 +12,8 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.known_names import awaited, existing_database, known_origins, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, add_watching, positive
+from tui_crawler.cli.known_names import awaited, existing_database, reports_of
+from tui_crawler.cli.options import EVENTS, CommandSet, add_watching, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers
@@ -36,6 +36,7 @@ def declare(commands: CommandSet) -> None:
         "Joins the live run of a database, with the configuration that is kept there, or continues the last one "
         f"where no worker is running. With {IDENTITY_VARIABLE} of a live worker it takes its place, by its name.",
         examples=("worker --db my-index.db --name north --slots 16",),
+        json=EVENTS,
     )
     parser.add_argument("--name", metavar="NAME", help="its name; by default host and process")
     parser.add_argument(
@@ -44,7 +45,6 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("--matchonly", action="store_true", help="take no jobs without a tag")
     parser.add_argument("--slots", type=positive, metavar="N", help="turns at once; by default crawl.max_in_flight")
     add_watching(parser)
-    add_common(parser, "one JSON object per event; the last is run_finished")
 
     group = commands.group(
         "workers",
@@ -53,19 +53,15 @@ def declare(commands: CommandSet) -> None:
         "Lists the processes that crawl: what they hold, how fast they are, when they last gave a sign of life.",
         examples=("workers", "workers --json"),
     )
-    add_common(group.parser)
     for order in OF_WORKERS:
         parser = group.add(order.word, order.summary, partial(_steer, order), examples=order.examples)
         parser.add_argument("names", metavar="NAME", nargs="+", help="their names")
-        add_common(parser, of_group=True)
     tags = group.add("tags", "give a worker other tags", _tag, examples=("workers tags north news slow",))
     tags.add_argument("name", metavar="NAME", help="its name")
     tags.add_argument("tags", metavar="TAG", nargs="*", help="the jobs that it takes; none: those without a tag")
-    add_common(tags, of_group=True)
     move = group.add("move", "give an origin to a worker", _move, examples=("workers move example.org north",))
     move.add_argument("origin", metavar="ORIGIN", help="scheme and host, or the host alone; its site goes along")
     move.add_argument("name", metavar="NAME", help="the worker, which keeps it until it ends")
-    add_common(move, of_group=True)
 
 
 def _work(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -131,9 +127,7 @@ def _tag(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _move(arguments: argparse.Namespace, printer: Printer) -> int:
-    with reports_of(existing_database(arguments)) as reports:
-        origins = known_origins((arguments.origin,), reports)
-    return _ask(MoveOrigins(origins, arguments.name), arguments, printer)
+    return _ask(MoveOrigins((arguments.origin,), arguments.name), arguments, printer)
 
 
 def _ask(command: Command, arguments: argparse.Namespace, printer: Printer, nothing: str = "none") -> int:
@@ -141,4 +135,4 @@ def _ask(command: Command, arguments: argparse.Namespace, printer: Printer, noth
         for name, value in after.items() if isinstance(after, dict) else ():
             yield f"{safe(str(name))}: {safe(str(value)) or nothing}"
 
-    return carry_out_all(existing_database(arguments), (command,), tell, printer, as_json=arguments.json)
+    return carry_out_all(arguments, (command,), tell, printer)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tui_crawler.domain.records.failure import UsageProblem
+
 MAX_PROBLEMS = 20  # so many are collected before the reading stops
 _CLIP_VALUE = 80  # characters shown of a value
 _CLIP_MESSAGE = 500  # characters shown of a whole message
@@ -48,12 +50,12 @@ class ConfigProblem:
         return f"{place}: {key}{self.message}" + (f"; {self.suggestion}" if self.suggestion else "")
 
 
-class ConfigErrors(Exception):
+class ConfigErrors(UsageProblem):
     """A configuration that cannot be used. `problems` holds at most 20, in the order of the file."""
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(sorted(problems, key=lambda p: (p.line, p.column)))
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__(*map(str, self.problems))
 
 
 class BadValue(Exception):

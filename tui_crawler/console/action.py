@@ -125,9 +125,10 @@ VIEWS: Mapping[Where, View] = {where: where.view for where in Where if where.vie
 """The numbered views, in the order of their keys."""
 
 FORMER_IDS: Mapping[str, str] = {
-    f"view.{one.formerly}": where.goes_there for where, one in VIEWS.items() if one.formerly
+    "failures.pick": "failures.group",
+    **{f"view.{one.formerly}": where.goes_there for where, one in VIEWS.items() if one.formerly},
 }
-"""The actions of views by the ids that they had before."""
+"""Actions by the ids that they had before."""
 
 
 class Topic(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass as plain_dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,7 +25,7 @@ from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, ho
 from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.overview.screen import OverviewScreen
-from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
+from tui_crawler.console.panes.bars import Bar, HeaderBar
 from tui_crawler.console.panes.header import counted_now
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, add_trouble
@@ -42,7 +42,6 @@ from tui_crawler.console.screen.typed_keys import KeyedApp
 from tui_crawler.console.session import ConsoleMemory, ConsoleSession, SessionFile
 from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.terminal import catch_signals
-from tui_crawler.console.url.explanation import ExplanationQuery
 from tui_crawler.console.urls.cells import note_origins
 from tui_crawler.domain.record import dataclass, replace
 
@@ -69,11 +68,11 @@ _FOLDER = Path(__file__).parent
 class ReadingSources:
     """Where readings come from; each factory is called once, in the thread that uses what it makes.
 
-    `explainer` is called in the reading thread with its reports; None: nobody says why. `queries` None: nothing can be
-    asked in SQL. `rules` None: rules cannot be drafted."""
+    `explainer` is called in the reading thread with its reports. `queries` None: nothing can be asked in SQL. `rules`
+    None: rules cannot be drafted."""
 
     reports: Callable[[], Reports]
-    explainer: Callable[[Reports], Explainer] | None = None
+    explainer: Callable[[Reports], Explainer]
     queries: Callable[[], Queries] | None = None
     rules: RuleQueries | None = None
 
@@ -229,7 +228,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         supplies = {
             Supply.rules: self.rules,
             Supply.queries: self.queries,
-            Supply.explanations: ExplanationQuery(self._sources.explainer),
+            Supply.explainer: lru_cache(1)(self._sources.explainer),
         }
         return Navigation(self, self.live_state, supplies, self.do, self.replay.go_to_time)
 
@@ -556,15 +555,14 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if self.console_screen is not None:
             self.show_header(self.console_screen)
 
-    def on_bar_action_pressed(self, event: Bar.ActionPressed) -> None:
-        if event.action_id == Where.failures.goes_there:
+    def on_bar_opened(self, event: Bar.Opened) -> None:
+        goal = event.goal
+        if isinstance(goal, int) and self.console_screen is not None:
+            self.dispatcher.go_back_to(self.console_screen.crumbs()[:goal])
+        elif goal == Where.failures.goes_there:
             self.go_to(Where.failures)  # all that its tab counts, whatever is selected
         else:
-            self.do(event.action_id)
-
-    def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
-        if self.console_screen is not None:
-            self.dispatcher.go_back_to(self.console_screen.crumbs()[: event.depth])
+            self.do(str(goal))
 
     def on_crawler_app_signal_caught(self, message: SignalCaught) -> None:
         self.way_out.begin(message.status)

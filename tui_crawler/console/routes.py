@@ -19,7 +19,7 @@ class Supply(Enum):
 
     rules = auto()
     queries = auto()
-    explanations = auto()
+    explainer = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ ROUTES: Mapping[Where, Route] = {
     Where.origin: Route("origin.screen.OriginScreen"),
     Where.tree: Route("tree.screen.TreeScreen"),
     Where.failures: Route("failures.screen.FailuresScreen"),
-    Where.url: Route("url.screen.UrlScreen", Supply.explanations, crumbs=True),
+    Where.url: Route("url.screen.UrlScreen", Supply.explainer, crumbs=True),
     Where.urls: Route("urls.screen.UrlsScreen"),
-    Where.why: Route("url.why.WhyScreen", Supply.explanations, crumbs=True),
+    Where.why: Route("url.why.WhyScreen", Supply.explainer, crumbs=True),
     Where.rules: Route("rules.screen.RulesScreen"),
     Where.rule_draft: Route("rules.editor.RuleEditorScreen", Supply.rules),
     Where.logs: Route("logs.screen.LogsScreen"),

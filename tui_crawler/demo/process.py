@@ -13,6 +13,7 @@ from string import Template
 from threading import Thread
 from typing import IO, Self
 
+from tui_crawler.domain.records.failure import CannotRun
 from tui_crawler.fetch.child import child_environment, child_words
 from tui_crawler.text.safe_text import yaml_quoted
 
@@ -23,7 +24,7 @@ _GRACE_SECONDS = 2.0
 _MESSAGE_CHARACTERS = 2000
 
 
-class DemoUnavailable(RuntimeError):
+class DemoUnavailable(CannotRun):
     """The demo web could not be started; the message says why, in one line or with the words of the child."""
 
 

@@ -135,11 +135,8 @@ class Responder:
                 wait_ms = (manner.minimum_ms + crc32(request.target.encode()) % spread_ms) * self._pace
             case sites.RateLimited(every=every, retry_after_s=seconds):
                 if self._requests % every == 0:
-                    text = (
-                        b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>"
-                    )
-                    retry_after = self._retry_after(seconds)
-                    return _response(sites.DemoPage(request.target, text, status=429, headers=(retry_after,)), request)
+                    headers = (self._retry_after(seconds),)
+                    return _response(sites.DemoPage(request.target, _TOO_MANY, status=429, headers=headers), request)
             case sites.Resetting(every=every):
                 if self._requests % every == 0:
                     return Reset()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tui_crawler.domain.records.failure import CannotRun, UsageProblem
 from tui_crawler.storage.db.segment_files import sync_folder
 
 _BUFFER_BYTES = 256 * 1024
@@ -21,15 +22,11 @@ _NOBODY_READS = frozenset({errno.EPIPE, errno.EIO, errno.ECONNRESET})  # EIO: a 
 _NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 
 
-class BadTarget(Exception):
-    """What was named cannot be the file of an export. `hint` says what to do instead."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+class BadTarget(UsageProblem):
+    """What was named cannot be the file of an export."""
 
 
-class CannotWrite(Exception):
+class CannotWrite(CannotRun):
     """The export cannot be written, now or any more. Nothing stands under its name that did not before."""
 
 
@@ -110,17 +107,17 @@ def check_target(path: Path, *, force: bool, protected: Sequence[Path] = ()) -> 
         shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}…"
         raise BadTarget(f"{shown} cannot be the file of an export: {reason}") from error
     if not folder_is_there:
-        raise BadTarget(f"there is no folder {path.parent}", "an export makes no folders")
+        raise BadTarget(f"there is no folder {path.parent}", hint="an export makes no folders")
     if standing is not None and stat.S_ISDIR(standing):
-        raise BadTarget(f"{path} is a folder", "name a file in it with --output")
+        raise BadTarget(f"{path} is a folder", hint="name a file in it with --output")
     if is_database:
-        raise BadTarget(f"{path} belongs to the database that is exported", "name another file with --output")
+        raise BadTarget(f"{path} belongs to the database that is exported", hint="name another file with --output")
     if standing is None:
         return
     if not (stat.S_ISREG(standing) or stat.S_ISLNK(standing)):
-        raise BadTarget(f"{path} is not a regular file", "without --output the export goes to standard output")
+        raise BadTarget(f"{path} is not a regular file", hint="without --output the export goes to standard output")
     if not force:
-        raise BadTarget(f"{path} exists", "--force replaces it")
+        raise BadTarget(f"{path} exists", hint="--force replaces it")
 
 
 @contextmanager

@@ -166,9 +166,9 @@ def beside(width: int, marks: Iterable[Mark]) -> list[Piece]:
     return [piece for piece in line if piece[0]]
 
 
-def legend(series: Sequence[Series], dots: Dots, says: Sequence[str] = ()) -> list[Piece]:
+def legend(series: Sequence[Series], dots: Dots, says: Sequence[str] = ()) -> list[list[Piece]]:
     """Return the names of the series, each with what it is drawn with, and what it `says` (empty: leave it out)."""
-    pieces, at = list[Piece](), 0
+    entries, at = list[list[Piece]](), 0
     for place, one in enumerate(series):
         layer = one.form is Form.layer
         fill = _FILLS[dots is Dots.ascii][at % _FILL_COUNT]
@@ -176,9 +176,8 @@ def legend(series: Sequence[Series], dots: Dots, says: Sequence[str] = ()) -> li
         at += layer
         if not says or says[place]:
             words = " ".join(filter(None, (one.name, *says[place : place + 1])))
-            gap = [("  ", "")] * bool(pieces)
-            pieces += [*gap, (f"{fill if layer else line} ", one.role), (safe(words), "muted")]
-    return pieces
+            entries.append([(f"{fill if layer else line} ", one.role), (safe(words), "muted")])
+    return entries
 
 
 def heat(values: Sequence[float | None], width: int, *, top: float | None = None) -> str:

@@ -64,26 +64,27 @@ class Metrics:
     def collect(self) -> Iterator[Metric]:
         """The metrics as they stand, with their names, units and meanings."""
         totals = self._totals
-        yield _counter("requests", "Turns of the run that made a request.", totals.turns)
+        requests = "Turns of the run that made a request."
+        yield CounterMetricFamily(f"{_PREFIX}_requests", requests, totals.turns)
         attempts = CounterMetricFamily(f"{_PREFIX}_attempts", "Attempts since the start.", labels=("kind", "exit_code"))
         for labels, times in tuple(self._attempts.items()):
             attempts.add_metric(labels, times)
         yield attempts
-        yield _counter("received_bytes", "Bytes of the bodies of pages, as they came.", self._bytes)
-        yield _counter("pages_found", "New pages that attempts have found since the start.", self._found)
+        received = "Bytes of the bodies of pages, as they came."
+        yield CounterMetricFamily(f"{_PREFIX}_received_bytes", received, self._bytes)
+        found = "New pages that attempts have found since the start."
+        yield CounterMetricFamily(f"{_PREFIX}_pages_found", found, self._found)
         yield _gauge("pages", "Pages of the origins of the run, as they are now.", "state", {
             "done": totals.pages_done, "failed": totals.pages_failed, "todo": totals.todo,
         })  # fmt: skip
         states = {state: self._states[state] for state in _STATES}
         yield _gauge("origins", "Origins of the run, by what they do.", "state", states)
-        held_up = GaugeMetricFamily(f"{_PREFIX}_database_held_up", "1 while the database takes nothing.")
-        held_up.add_metric((), float(bool(totals.trouble)))
-        yield held_up
+        held_up = "1 while the database takes nothing."
+        yield GaugeMetricFamily(f"{_PREFIX}_database_held_up", held_up, float(bool(totals.trouble)))
         bounds = (*(str(bound / 1000) for bound in _BOUNDS_MS), "+Inf")
         buckets = list(zip(bounds, map(float, accumulate(tuple(self._took))), strict=True))
-        took = HistogramMetricFamily(f"{_PREFIX}_response_seconds", "From a request to the head of its response.")
-        took.add_metric((), buckets, self._took_ms / 1000)
-        yield took
+        took = "From a request to the head of its response."
+        yield HistogramMetricFamily(f"{_PREFIX}_response_seconds", took, buckets, self._took_ms / 1000)
 
     def serve(self, host: str, port: int) -> MetricsServer:
         """Answers scrapes, in threads that nobody waits for, until it is closed. Raises CannotListen."""
@@ -95,12 +96,6 @@ class Metrics:
             raise CannotListen(f"--metrics {host}:{port}: {getattr(error, 'strerror', None) or error}") from error
         threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
         return server
-
-
-def _counter(name: str, meaning: str, value: float) -> Metric:
-    made = CounterMetricFamily(f"{_PREFIX}_{name}", meaning)
-    made.add_metric((), value)
-    return made
 
 
 def _gauge(name: str, meaning: str, label: str, values: dict[str, int]) -> Metric:

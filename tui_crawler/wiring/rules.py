@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.records.failure import UsageProblem
 from tui_crawler.domain.rules.policy import CompiledPolicies, PolicySet, RuleSettings
 from tui_crawler.domain.rules.preview import Comparison, Impact, Preview, RuleSide
 from tui_crawler.domain.rules.ruleset import Ruleset, RulesetChange, RulesetLine, change_between, difference, to_json
@@ -21,7 +22,7 @@ WINDOW = 5_000
 """So many known URLs are read at once: a read never lasts longer than a few hundredths of a second."""
 
 
-class NoSuchRuleset(ValueError):
+class NoSuchRuleset(UsageProblem):
     """A version that does not exist, or an earlier one where there is none."""
 
 

@@ -112,6 +112,7 @@ class ColumnsScreen(ChooseScreen):
 class ConfirmScreen(Dialog):
     """Gives the intent that was chosen, or None."""
 
+    NO = "Cancel"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "cancel", "Cancel", show=False),
         Binding("right,down,l,j", "app.focus_next", "Next", show=False),
@@ -129,10 +130,10 @@ class ConfirmScreen(Dialog):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 300)), classes="dialog-note")
-            with Horizontal(classes="dialog-buttons"):
+            with Horizontal(classes="dialog-buttons keyed" if self.NO != ConfirmScreen.NO else "dialog-buttons"):
                 for index, (label, _) in enumerate(question.options):
                     yield Button(Content(safe(label)), id=f"option-{index}", compact=True, variant="primary")
-                yield Button("Cancel", id="cancel", compact=True)
+                yield Button(self.NO, id="cancel", compact=True)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()

@@ -20,7 +20,6 @@ from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import state_mark
 
 if TYPE_CHECKING:
-    from tui_crawler.console.keymap import KeyMap
     from tui_crawler.console.panes.line import Line
 
 _LINES = entries_of(Column("line", ""))

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.operator.intent import Confirmation
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.text.format import plural, seconds
 from tui_crawler.text.safe_text import safe
@@ -21,48 +22,28 @@ DETACH = "detach"
 _BAR = 30
 
 
-class AskQuitScreen(Dialog):
+class AskQuitScreen(ConfirmScreen):
     """Gives True when the operator wants to quit, `DETACH` when the crawl is to go on without the console."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "dismiss(False)", "Stay", show=False),
-        Binding("y,q", "dismiss(True)", "Quit", show=False),
+        Binding("q", "yes", "Quit", show=False),
         Binding("d,Q", "detach", "Detach", show=False),
-        Binding("right,down,l,j", "app.focus_next", "Next", show=False),
-        Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
     ]
+    NO = "esc Stay"
 
     def __init__(self, at_work: bool, *, detachable: bool = False, elsewhere: str = "", warning: str = "") -> None:
         """`at_work`: quitting ends the run of this console. `detachable`: it could go on by itself. `elsewhere`: who
         crawls and goes on with it (raw); empty where nobody does. `warning`: why something else cannot be done."""
-        super().__init__()
-        self._at_work, self._elsewhere, self._detachable, self._warning = at_work, elsewhere, detachable, warning
-
-    def compose(self) -> ComposeResult:
-        what = "No crawl runs in this console."
-        if self._at_work:
+        what, note = "No crawl runs in this console.", ""
+        if at_work:
             what = "Requests in flight get 5 seconds; the next start continues the run."
-        elif self._elsewhere:
-            what = f"The crawl continues in {safe(self._elsewhere, 80)}."
-        with dialog_box("Quit?"):
-            if self._warning:
-                yield Static(self._warning, id="quit-warning", classes="dialog-text", markup=False)
-            yield Static(what, classes="dialog-text", markup=False)
-            if self._elsewhere and not self._at_work:
-                ends = self.key_names.said("{run.end} ends it.")
-                yield Static(ends, id="quit-end", classes="dialog-note", markup=False)
-            if self._detachable:
-                hint = "d detaches: the crawl continues as its own process."
-                yield Static(hint, id="quit-detach", classes="dialog-note", markup=False)
-            with Horizontal(classes="dialog-buttons keyed"):
-                yield Button("q Quit", id="quit", compact=True, variant="primary")
-                if self._detachable:
-                    yield Button("d Detach", id="detach", compact=True)
-                yield Button("esc Stay", id="stay", compact=True)
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.dismiss(DETACH if event.button.id == "detach" else event.button.id == "quit")
+            note = "d detaches: the crawl continues as its own process." if detachable else ""
+        elif elsewhere:
+            what, note = f"The crawl continues in {safe(elsewhere, 80)}.", "{run.end} ends it."
+        options = ("q Quit", True), *([("d Detach", DETACH)] if detachable else [])
+        super().__init__(Confirmation("Quit?", f"{warning} {what}".lstrip(), options, note))
+        self.set_class(detachable, "-detachable")
+        self._detachable = detachable
 
     def action_detach(self) -> None:
         if self._detachable:

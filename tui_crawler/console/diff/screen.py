@@ -80,7 +80,10 @@ class DiffScreen(RowsScreen):
         title(self._origins, f"Origins · {count(len(diff.origins))}")
         self._origins.styles.height = max(len(diff.origins), 1) + FRAME
         self._origins.fill(
-            rows.changes_first(diff.origins), present(self.console.clock), relation=origins_of(counted=diff.counted)
+            rows.changes_first(diff.origins),
+            present(self.console.clock),
+            relation=origins_of(counted=diff.counted),
+            cursor="pin" if self._origins.cursor_index > 0 else "first",
         )
         self._look()
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name, status_cell
+from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
 from tui_crawler.console.urls.cells import host_cell, host_of, path_of
 from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Kind, Relation
@@ -148,7 +149,7 @@ def grouping_words(by: Sequence[str]) -> str:
 
 def key_words(key: GroupKey) -> str:
     """What makes a group as one line; raw text."""
-    shown = {"origin": host_of, "exit_code": short_name}
+    shown = {"origin": host_of, "exit_code": outcome_words}
     words = []
     for name in dict(key):
         first, *others = [shown.get(name, str)(value) or _NONE.get(name, "none") for one, value in key if one == name]

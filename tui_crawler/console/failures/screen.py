@@ -346,10 +346,6 @@ class FailuresScreen(RowsScreen):
     def _go_to_links(self) -> None:
         self.console.go_to(Where.url, page.url if (page := self._page()) is not None else "", "links")
 
-    @handles("failures.group")
-    def _group_otherwise(self) -> None:
-        self._group_by(GROUPINGS[(GROUPINGS.index(self._groups.by) + 1) % len(GROUPINGS)])
-
     @handles("failures.count")
     def _count_again(self) -> None:
         self._groups.count_again()
@@ -390,10 +386,12 @@ class FailuresScreen(RowsScreen):
             self._retried, self.awaited = group, queries.retry_plan(group.key, group.origins, self._asked_for)
             self.console.read_soon()
 
-    @handles("failures.pick")
-    def _pick(self) -> None:
+    @handles("failures.group")
+    def _pick_grouping(self) -> None:
+        """Asks by what to group; the cursor is on what follows the present grouping."""
         options = [(" ".join(by), grouping_words(by)) for by in GROUPINGS]
-        dialog = ChooseScreen("Group failures by", options, " ".join(self._groups.by))
+        following = GROUPINGS[(GROUPINGS.index(self._groups.by) + 1) % len(GROUPINGS)]
+        dialog = ChooseScreen("Group failures by", options, " ".join(following))
         self.app.push_screen(dialog, lambda by: self._group_by(tuple(str(by).split())) if by else None)
 
     def _group_by(self, by: tuple[str, ...]) -> None:

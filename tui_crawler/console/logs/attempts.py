@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.records import exit_code
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, AttemptKind, ExitCode
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import Column, Relation
@@ -16,33 +16,6 @@ from tui_crawler.text.glyphs import StateGlyph, exit_mark
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.view import AttemptView
-
-_SHORT: Mapping[str, str] = {
-    "file_ingested": "ingested",
-    "file_of_unknown_type": "other type",
-    "permanent_redirect": "moved",
-    "redirect": "redirect",
-    "file_did_not_change": "unchanged",
-    "server_blamed_client": "client error",
-    "file_gone": "gone",
-    "did_not_understand_answer": "bad response",
-    "file_not_found": "not found",
-    "rate_limited": "rate limit",
-    "server_internal_error": "server error",
-    "connection_failed": "conn. failed",
-    "request_timeout": "timeout",
-    "error_reading_response": "read error",
-    "blocked_by_robots_txt": "robots.txt",
-    "blocked_url_by_local_policy": "policy",
-    "blocked_by_exclusion_list": "excluded",
-    "skipped_by_rule": "skipped",
-    "not_canonical": "canonical",
-    "file_too_large": "too large",
-    "blocked_address": "address",
-    "local_processing_error": "local error",
-    "someone_stole_my_work": "stolen",
-    "database_error": "database",
-}
 
 
 def exit_code_of(name: str) -> ExitCode | None:
@@ -62,18 +35,13 @@ def meaning(name: str) -> str:
     return "" if code is None else DISPOSITIONS[code].when
 
 
-def short_name(name: str) -> str:
-    """The words for an exit code, at most 12 characters for those known."""
-    return _SHORT.get(name, name.replace("_", " "))
-
-
 def exit_cell(name: str, *, glyph: bool = True) -> Styled:
     """The cell of an exit code in words; empty name (nothing happened yet): `-`."""
     if not name:
         return Styled("-", "faint")
     mark = mark_of(name)
     head = f"{mark.glyph} " if glyph else ""
-    return Styled(head + short_name(name), mark.role)
+    return Styled(head + outcome_words(name), mark.role)
 
 
 def exit_in_full(name: str) -> Styled:
@@ -100,8 +68,8 @@ def is_problem(attempt: AttemptView) -> bool:
     return severity_of(attempt) > exit_code.Severity.info
 
 
-def note(attempt: AttemptView) -> tuple[Styled, ...]:
-    """What is worth knowing of an attempt beside its exit code."""
+def circumstances(attempt: AttemptView) -> list[Styled]:
+    """What an attempt cost, what it was besides the crawl of a page, and what of its response was left out."""
     parts: list[Styled] = []
     if attempt.patience_after != attempt.patience_before:
         parts.append(Styled(f"patience {attempt.patience_before}→{attempt.patience_after}  ", "warning"))
@@ -109,9 +77,13 @@ def note(attempt: AttemptView) -> tuple[Styled, ...]:
         parts.append(Styled(f"{'robots.txt' if attempt.kind == AttemptKind.robots else attempt.kind}  ", "muted"))
     if attempt.cut:
         parts.append(Styled(f"cut: {', '.join(attempt.cut)}  ", "warning"))
+    return parts
+
+
+def note(attempt: AttemptView) -> tuple[Styled, ...]:
+    """What is worth knowing of an attempt in addition to its exit code."""
     words = attempt.message or attempt.decided_by or attempt.title
-    parts.append(Styled(words, "" if attempt.message else "muted"))
-    return tuple(parts)
+    return (*circumstances(attempt), Styled(words, "" if attempt.message else "muted"))
 
 
 ATTEMPTS: Relation[AttemptView] = Relation(

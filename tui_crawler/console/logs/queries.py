@@ -7,9 +7,9 @@ wanted, a bounded number of entries is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line, concerns, terms_of
 from tui_crawler.console.ports import ActionReports, AttemptReports
@@ -40,6 +40,7 @@ LOOK = 5_000
 
 _ACTIONS = 200  # read again each second: what became of them changes
 _ALL = 2**62
+ACTION = 2  # where `LogPlace` has it
 
 
 class LogPlace(NamedTuple):
@@ -59,35 +60,61 @@ BEGINNING, END = LogPlace(), LogPlace(_ALL, _ALL, _ALL)
 
 @dataclass(frozen=True, slots=True)
 class LogEntries:
-    """The entries between two places. `ended`: nothing lies beyond, in the direction in which it was read."""
+    """The entries between two places, out of `looked_at`. `ended`: nothing lies beyond in the direction of reading."""
 
     after: LogPlace
     up_to: LogPlace
     lines: tuple[LogLine, ...] = ()
     ended: bool = True
+    looked_at: int = 0
 
 
 Strand = LogStretch[LogLine]
 """What was read of one of the three, the nearest first."""
 
 
+def levels_from(level: Severity) -> frozenset[Severity]:
+    """Return a level and those above it."""
+    return frozenset(one for one in Severity if one >= level)
+
+
 @dataclass(frozen=True, slots=True)
 class LogScope:
-    """Which entries: of one origin, or of all for an empty name; of a level and above, as far as the database can tell;
-    or only attempts."""
+    """Which entries: at one origin or (empty) at all, of these levels, that have a text (lower case); or only
+    attempts."""
 
     origin: str = ""
-    level: Severity = Severity.info
+    levels: frozenset[Severity] = levels_from(Severity.info)
+    text: str = ""
     attempts_only: bool = False
 
-    def strands(self, reports: LogReports, edges: Sequence[int], *, oldest_first: bool) -> Sequence[Strand]:
-        """Read attempts, activity and actions, each from an edge on."""
-        terms = terms_of(frozenset(one for one in Severity if one >= self.level), self.origin)
-        limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
-        return [
-            Strand() if kind and self.attempts_only else strand_of(reports, kind, terms, reach)
-            for kind, reach in enumerate(LogReach(edge, limit, look, oldest_first) for edge in edges)
-        ]
+    def fits(self, line: LogLine) -> bool:
+        """Whether an entry is one of them."""
+        if isinstance(line.source, ActionView):
+            here = concerns(line.source, self.origin)
+        else:
+            here = self.origin in {"", line.origin}
+        return here and line.level in self.levels and self.text in line.text
+
+    def strand(self, reports: LogReports, kind: int, reach: LogReach) -> Strand:
+        """Read one of the three, which is named by its place in `LogPlace`. Of attempts the database sifts the text
+        itself. Raises StorageFailure."""
+        if kind and self.attempts_only:
+            return Strand()
+        if kind != ACTION:
+            terms = terms_of(self.levels, self.origin, self.text)
+            found: LogStretch[Any] = (reports.activity_stretch if kind else reports.attempt_stretch)(terms, reach)
+            made = map(activity_line if kind else attempt_line, found.found)
+            return replace(found, found=tuple(filter(self.fits, made)))
+        before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
+        lines = [*map(action_line, reports.actions(reach.limit, before, after, reach.oldest_first))]
+        if not lines:
+            return Strand()
+        first, last, whole = lines[0], lines[-1], len(lines) < reach.limit
+        return Strand(tuple(filter(self.fits, lines)), first.key[1], last.key[1], last.at, len(lines), whole)
+
+
+EVERYTHING = LogScope()
 
 
 @asks(ONCE_MS)
@@ -103,23 +130,32 @@ def log_after(reports: LogReports, _now: int, place: LogPlace, scope: LogScope) 
 
 
 def _window(reports: LogReports, place: LogPlace, scope: LogScope, *, oldest_first: bool) -> LogEntries:
-    """Read on from a place, as far as all three reach."""
+    limit = WINDOW if scope.attempts_only else PAGE
+    look = PAGE if Severity.info in scope.levels else LOOK
+    reach = LogReach(0, limit, look, oldest_first)
+    return entries_from(place, lambda kind, edge: scope.strand(reports, kind, replace(reach, edge=edge)), oldest_first)
+
+
+def entries_from(place: LogPlace, read: Callable[[int, int], Strand], oldest_first: bool) -> LogEntries:
+    """Read on from a place, as far as all three reach. `read` takes the one to read (its place in `LogPlace`), and the
+    edge from which on."""
     starts = place if oldest_first else [0 if number == _ALL else number + 1 for number in place]
-    strands = scope.strands(reports, starts, oldest_first=oldest_first)
+    strands = [read(kind, edge) for kind, edge in enumerate(starts)]
     limits = [one.last_at for one in strands if not one.ended]
     reach = (min if oldest_first else max)(limits, default=None)
     known = LogPlace(*(one.first_id for one in strands)) if place == END else place
     edges: list[int] = []
     lines: list[LogLine] = []
     for strand, at in zip(strands, known, strict=True):
-        whole = reach is None or (not strand.ended and strand.last_at == reach)
-        taken = strand.found if reach is None or whole else _up_to(strand.found, reach, oldest_first=oldest_first)
-        last_id = strand.last_id if whole else taken[-1].key[1] if taken else 0
+        taken, last_id = strand.found, strand.last_id
+        if reach is not None and taken and (strand.ended or strand.last_at != reach):
+            taken = _up_to(taken, reach, oldest_first=oldest_first)
+            last_id = taken[-1].key[1] if taken else 0
         edges.append(last_id - (not oldest_first) if last_id else at)
         lines += taken
     edge = BEGINNING if reach is None and not oldest_first else LogPlace(*edges)
     after, up_to = (known, edge) if oldest_first else (edge, known)
-    return LogEntries(after, up_to, _of_origin(lines, scope.origin), ended=reach is None)
+    return LogEntries(after, up_to, tuple(lines), reach is None, sum(one.looked_at for one in strands))
 
 
 @asks(ONCE_MS)
@@ -135,32 +171,8 @@ def log_actions(reports: LogReports, _now: int, origin: str = "") -> tuple[Actio
     return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, origin))
 
 
-def strand_of(reports: LogReports, kind: int, terms: LogTerms, reach: LogReach) -> Strand:
-    """Read one of the three, which is named by its place in `LogPlace`. Terms are not for actions. Raises
-    StorageFailure."""
-    if kind == 0:
-        return _as_lines(reports.attempt_stretch(terms, reach), attempt_line)
-    if kind == 1:
-        return _as_lines(reports.activity_stretch(terms, reach), activity_line)
-    before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
-    found = reports.actions(reach.limit, before_id=before, after_id=after, oldest_first=reach.oldest_first)
-    lines = tuple(map(action_line, found))
-    if not lines:
-        return Strand()
-    return Strand(lines, lines[0].key[1], lines[-1].key[1], lines[-1].at, len(lines), len(lines) < reach.limit)
-
-
-def _as_lines(found: LogStretch[T], line: Callable[[T], LogLine]) -> Strand:
-    return replace(cast("LogStretch[Any]", found), found=tuple(map(line, found.found)))
-
-
-def _up_to(lines: Sequence[LogLine], reach: int, *, oldest_first: bool) -> Sequence[LogLine]:
+def _up_to(lines: tuple[LogLine, ...], reach: int, *, oldest_first: bool) -> tuple[LogLine, ...]:
     """The entries up to the last one that a time (epoch ms) reaches."""
     places = range(len(lines), 0, -1)
     reached = (at for at in places if (lines[at - 1].at <= reach if oldest_first else lines[at - 1].at >= reach))
     return lines[: next(reached, 0)]
-
-
-def _of_origin(lines: Sequence[LogLine], origin: str) -> tuple[LogLine, ...]:
-    """All of them but the actions that do not concern the origin."""
-    return tuple(line for line in lines if not isinstance(line.source, ActionView) or concerns(line.source, origin))

@@ -50,8 +50,8 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
         parts.append(LEVEL_WORDS[keyset.level])
     elif problems:
         parts.append(plural(problems, "problem") + ("" if all_of_it and not log.in_part else " among them"))
-    if keyset.origin:
-        parts.append(host_of(keyset.origin))
+    if keyset.scope.origin:
+        parts.append(host_of(keyset.scope.origin))
     if needle:
         parts.append(f"search {needle}: {plural(hits, 'hit')}{' among them' if kept else loaded}")
     return " · ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
@@ -14,6 +15,7 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.logs import rows
+from tui_crawler.console.logs.queries import LogScope, levels_from
 from tui_crawler.console.logs.rows import LOG, LogEntry, LogLine, url_of
 from tui_crawler.console.logs.seeking import LogSeeking, entry_at
 from tui_crawler.console.logs.window import LogList, LogListWindow
@@ -89,7 +91,7 @@ class LogsScreen(RowsScreen):
 
     def take(self, shot: Snapshot) -> None:
         if shot.anew:
-            self._begin(self._keyset.anew(self._keyset.level), keep=True)
+            self._begin(self._keyset.anew(), keep=True)
         else:
             super().take(shot)
 
@@ -111,7 +113,7 @@ class LogsScreen(RowsScreen):
         self.call_after_refresh(self._show_graph)
 
     def _show(self) -> None:
-        nothing = rows.empty_words(problems=self._keyset.problems_only, origin=self._keyset.origin)
+        nothing = rows.empty_words(problems=self._keyset.problems_only, origin=self._keyset.scope.origin)
         self._table.placeholder = nothing if self._keyset.whole else "searching…"
         self._filtered = self._table.needle
         self._show_graph()
@@ -164,13 +166,13 @@ class LogsScreen(RowsScreen):
     def chosen(self) -> Mapping[str, str]:
         keyset = self._keyset
         level, time = keyset.level.name if keyset.problems_only else "", "ago" if self._relative else ""
-        return {"level": level, "origin": keyset.origin, "search": self._needle, "time": time}
+        return {"level": level, "origin": keyset.scope.origin, "search": self._needle, "time": time}
 
     def choose(self, words: Mapping[str, str]) -> None:
         self._relative = words.get("time") == "ago"
         level = Severity.__members__.get(words.get("level", ""), Severity.info)
         self._needle = words.get("search", "").strip().lower()
-        self._begin(LogListWindow(words.get("origin", ""), level=level))
+        self._begin(LogListWindow(LogScope(words.get("origin", ""), levels_from(level))))
 
     @handles("log.next_error", Severity.error, True)
     @handles("log.previous_error", Severity.error, False)
@@ -250,17 +252,17 @@ class LogsScreen(RowsScreen):
         if self._keyset.at_last:
             self._table.move_cursor(index=self._table.row_count - 1)
         else:
-            self._begin(self._keyset.anew(self._keyset.level), keep=True)
+            self._begin(self._keyset.anew(), keep=True)
 
     @handles("log.origin")
     def _narrow(self, name: str) -> None:
         """To the origin that was named, or that of the entry; to all when it is narrowed already."""
         here = "" if (line := self._line()) is None else line.origin
-        origin, problem = origin_meant(name, self.console.live_state.origins, here, self._keyset.origin)
+        origin, problem = origin_meant(name, self.console.live_state.origins, here, self._keyset.scope.origin)
         if problem:
             self.console.tell("no", problem, "warning")
         else:
-            self._begin(LogListWindow(origin, level=self._keyset.level))
+            self._begin(LogListWindow(replace(self._keyset.scope, origin=origin)))
 
     @handles("log.next_hit", True, False)
     @handles("log.previous_hit", False, False)

@@ -12,20 +12,17 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.queries import END, LogPlace, Strand, strand_of
+from tui_crawler.console.logs.queries import ACTION, LogPlace, LogScope, Strand, entries_from
 from tui_crawler.console.logs.rows import (
     LEVEL_WORDS,
     LogLine,
     action_line,
     activity_line,
     attempt_line,
-    concerns,
-    terms_of,
 )
 from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.domain.records.exit_code import Severity
-from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.domain.records.view import LogReach
 from tui_crawler.text.format import count
 
@@ -76,15 +73,14 @@ class LogSeeking(AnyReading):
         if level < keyset.level:
             self._tell(f"{LEVEL_WORDS[keyset.level]} are shown; L shows everything")
         else:
-            self.go(SearchTerms(frozenset({level}), origin=keyset.origin), level.name, older=older)
+            self.go(replace(keyset.scope, levels=frozenset({level})), level.name, older=older)
 
     def to_hit(self, needle: str, *, older: bool, both_ways: bool = False) -> None:
         """Goes to the next entry that holds a text; `both_ways`: wherever it is."""
         keyset = self._list.keyset
-        levels = frozenset(level for level in Severity if level >= keyset.level)
-        self.go(SearchTerms(levels, needle, keyset.origin), f"hit of {needle}", older=older, both_ways=both_ways)
+        self.go(replace(keyset.scope, text=needle), f"hit of {needle}", older=older, both_ways=both_ways)
 
-    def go(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> None:
+    def go(self, quest: LogScope, words: str, *, older: bool, both_ways: bool = False) -> None:
         """Goes to the next entry that fits; `words` name it. `both_ways`: if there is none, to the next one the other
         way."""
         self.stop()
@@ -113,22 +109,22 @@ class LogSeeking(AnyReading):
         return False
 
     def _end(self, found: LogSearch) -> None:
-        line, place, rows = found.found, found.place, self._list
-        if line is None or place is None:
+        line, rows = found.found, self._list
+        if line is None:
             if not (self._both_ways and self._begin(found.quest, self._words, older=not found.older)):
                 end = "beginning" if found.older else "end"
                 self._tell(f"no further {self._words}: searched up to its {end}")
         elif not rows.in_part:
-            self._arrive(rows.keyset.at(place), line)
+            self._arrive(rows.keyset.at(found.place), line)
 
-    def _begin(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> bool:
+    def _begin(self, quest: LogScope, words: str, *, older: bool, both_ways: bool = False) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
         keyset = self._list.keyset
         edge = keyset.unread_before if older else keyset.unread_behind
         if edge is None:
             return both_ways and self._begin(quest, words, older=not older)
         self._words, self._both_ways = words, both_ways
-        self._search = LogSearch.begin(quest, edge, older=older)
+        self._search = LogSearch(quest, older, edge)
         return True
 
 
@@ -137,71 +133,25 @@ FEWEST, MOST = 500, 50_000
 QUICK_MS, SLOW_MS = 75, 150
 """A reading that took less makes the next piece larger, one that took longer makes it smaller."""
 _GROWTH = 2
-_, _ACTIVITY, _ACTIONS = range(3)  # as in `LogPlace`
 _MOST_MADE = 5_000
 """How many of what is not sifted by the database one piece looks at."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchTerms:
-    """What is looked for: entries of these levels, at one origin or (empty) at all, that have a text (lower case)."""
-
-    levels: frozenset[Severity]
-    text: str = ""
-    origin: str = ""
-
-    def fits(self, line: LogLine) -> bool:
-        """Whether an entry is one of them."""
-        if isinstance(line.source, ActionView):
-            here = concerns(line.source, self.origin)
-        else:
-            here = self.origin in {"", line.origin}
-        return here and line.level in self.levels and self.text in line.text
-
-
-@dataclass(frozen=True, slots=True)
-class SearchProgress:
-    """How far one of the three was looked through: behind the id `edge` (0: from the end), up to the time `at` (epoch
-    ms; None: not begun). `over`: it found something, or nothing lies beyond."""
-
-    edge: int
-    at: int | None = None
-    found: LogLine | None = None
-    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LogSearch:
     """The next piece of a search, whose reading is the search after it.
 
-    `looked_at` entries were looked at so far, `look` of each kind are in this piece at most. Once it is `over`, `place`
-    is the place behind the entry that was found; None: there is none.
+    The log is looked through up to `place`, towards older entries or newer ones: `looked_at` entries so far; `look` of
+    each kind are in this piece at most. Once it is `over`, `place` is behind the entry `found`; None: there is none.
     """
 
-    quest: SearchTerms
+    quest: LogScope
     older: bool
-    trails: tuple[SearchProgress, ...]
+    place: LogPlace
     look: int = FEWEST
     looked_at: int = 0
-    place: LogPlace | None = None
-
-    @classmethod
-    def begin(cls, quest: SearchTerms, place: LogPlace, *, older: bool) -> LogSearch:
-        """A search from a place on, towards older entries or newer ones."""
-        edges = [0 if place == END else number + 1 if older else number for number in place]
-        trails = (SearchProgress(edge, over=older and at == 0) for edge, at in zip(edges, place, strict=True))
-        return cls(quest, older, tuple(trails))
-
-    @property
-    def found(self) -> LogLine | None:
-        """The nearest entry found so far."""
-        lines = (trail.found for trail in self.trails if trail.found is not None)
-        return (max if self.older else min)(lines, key=attrgetter("order"), default=None)
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing nearer can be found."""
-        return not any(map(self._open, self.trails))
+    found: LogLine | None = None
+    over: bool = False
 
     def sized(self, took_ms: int) -> LogSearch:
         """The next piece in a size that fits how long (ms) the reading before took."""
@@ -211,39 +161,22 @@ class LogSearch:
 
     def read(self, reports: LogReports) -> LogSearch:
         """Looks at the next piece. Raises StorageFailure."""
-        times = [trail.at for trail in self.trails if self._open(trail) and trail.at is not None]
-        nearest = (max(times) if self.older else min(times)) if times else None
-        trails, looked_at = list(self.trails), self.looked_at
-        for kind, trail in enumerate(self.trails):
-            if self._open(trail) and trail.at in {None, nearest}:
-                strand = self._strand(reports, kind, trail.edge)
-                looked_at += strand.looked_at
-                trails[kind] = SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
-                if (hit := next(filter(self.quest.fits, strand.found), None)) is not None:
-                    trails[kind] = SearchProgress(trail.edge, hit.at, hit, over=True)
-        fresh = replace(self, trails=tuple(trails), looked_at=looked_at)
-        found = fresh.found
-        if not fresh.over or found is None:
-            return fresh
-        own, number = found.key
-        before = _newest_before(reports).items()  # of the other kinds it is behind the last one that is not later
-        ids = (number if kind == own else _last_until(found.at, newest) for kind, newest in before)
-        return replace(fresh, place=LogPlace(*ids))
+        most = min(self.look, _MOST_MADE)
 
-    def _strand(self, reports: LogReports, kind: int, edge: int) -> Strand:
-        """Look on in one of the three; of attempts the database sifts the text itself."""
-        quest, most = self.quest, min(self.look, _MOST_MADE)
-        made = kind == _ACTIONS or (kind == _ACTIVITY and quest.text)
-        limit, look = (most, most) if made else (1, self.look)
-        reach = LogReach(edge, limit, look, oldest_first=not self.older)
-        return strand_of(reports, kind, terms_of(quest.levels, quest.origin, quest.text), reach)
+        def strand(kind: int, edge: int) -> Strand:
+            made = kind == ACTION or (kind and self.quest.text)
+            limit, look = (most, most) if made else (1, self.look)
+            return self.quest.strand(reports, kind, LogReach(edge, limit, look, oldest_first=not self.older))
 
-    def _open(self, trail: SearchProgress) -> bool:
-        """Whether there may be something nearer in one of the three than what was found."""
-        found = self.found
-        if trail.over or found is None or trail.at is None:
-            return not trail.over
-        return trail.at >= found.at if self.older else trail.at <= found.at
+        entries = entries_from(self.place, strand, not self.older)
+        found = (max if self.older else min)(entries.lines, key=attrgetter("order"), default=None)
+        place = entries.after if self.older else entries.up_to
+        if found is not None:
+            own, number = found.key
+            before = _newest_before(reports).items()  # of the other kinds it is behind the last one that is not later
+            place = LogPlace(*(number if kind == own else _last_until(found.at, newest) for kind, newest in before))
+        looked_at = self.looked_at + entries.looked_at
+        return replace(self, place=place, looked_at=looked_at, found=found, over=found is not None or entries.ended)
 
 
 @asks(ONCE_MS)

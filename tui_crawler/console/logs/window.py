@@ -34,15 +34,11 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
     `news` counts the entries that came after `newest`, which is where one stopped following.
     """
 
-    def __init__(
-        self, origin: str = "", *, level: Severity = Severity.info, attempts_only: bool = False, start: LogPlace = END
-    ) -> None:
-        """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
-        beginning or around a place."""
+    def __init__(self, scope: LogScope = queries.EVERYTHING, start: LogPlace = END) -> None:
+        """Begins empty, at the end of the log, at its beginning or around a place."""
         super().__init__(BEGINNING)
-        self.origin, self.level = origin, level
-        self.scope = LogScope(origin, level, attempts_only)
-        self.start = start
+        self.scope, self.start = scope, start
+        self.level = min(scope.levels)
         self.newest, self.news = END, 0
         self._ended = False
 
@@ -59,13 +55,13 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     def at(self, start: LogPlace) -> LogListWindow:
         """The same log anew from another place; what is known of its end stays known."""
-        keyset = self.anew(self.level)
-        keyset.start, keyset.newest, keyset.news = start, self.newest, self.news
+        keyset = LogListWindow(self.scope, start)
+        keyset.newest, keyset.news = self.newest, self.news
         return keyset
 
-    def anew(self, level: Severity) -> LogListWindow:
-        """The same log from its end, entries of a level and above."""
-        return LogListWindow(self.origin, level=level, attempts_only=self.scope.attempts_only)
+    def anew(self, level: Severity | None = None) -> LogListWindow:
+        """The same log from its end, entries of a level and above; None: of the same."""
+        return LogListWindow(self.scope if level is None else replace(self.scope, levels=queries.levels_from(level)))
 
     @property
     def unread_before(self) -> LogPlace | None:
@@ -105,11 +101,11 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     @property
     def actions(self) -> Ask[tuple[ActionView, ...]] | None:
-        return None if self.scope.attempts_only else queries.log_actions(self.origin)
+        return None if self.scope.attempts_only else queries.log_actions(self.scope.origin)
 
     def take(self, ask: Ask[LogEntries], entries: LogEntries) -> bool:
         """Takes a window that was read for one of its asks; True when the entries held are others now."""
-        found = tuple(line for line in entries.lines if line.level >= self.level)
+        found = entries.lines
         span = Span(entries.after, entries.up_to, found)
         before = self.started, self.at_first, self.at_last
         if not self.started:
@@ -198,7 +194,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         keyset = self.keyset
         if self.in_part or not keyset.started or (keyset.at_last if newest else keyset.at_first):
             return False
-        self.look(keyset.anew(keyset.level) if newest else keyset.at(BEGINNING), keep=True)
+        self.look(keyset.anew() if newest else keyset.at(BEGINNING), keep=True)
         return True
 
     def _windows(self, *, frozen: bool) -> Iterable[Ask[Any] | None]:
@@ -239,7 +235,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
             self._changed()
         fell_behind = following and keyset.started and not keyset.at_last
         if fell_behind:  # so much has come in that it is not at the end any more
-            self.look(keyset.anew(keyset.level), keep=True)
+            self.look(keyset.anew(), keep=True)
         if reads_on or fell_behind:
             self._read_soon()
         return False

@@ -50,12 +50,12 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What is asked before: `options` are button text and intent; saying no is always possible. In `note`, words of
-    ours, keys stand by their actions: `{journal.undo}`."""
+    """What is asked before: `options` are button text and what it gives, an intent; saying no is always
+    possible. In `note`, words of ours, keys are named by their actions: `{journal.undo}`."""
 
     title: str
     text: str
-    options: tuple[tuple[str, Intent], ...]
+    options: tuple[tuple[str, Any], ...]
     note: str = ""
 
 
@@ -73,11 +73,8 @@ def asked(order: orders.Order, names: tuple[str, ...], said: str, text: str) -> 
 
 def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
     """Pauses those of the origins that are not paused; if all are, resumes them. Finished ones are left alone."""
-    unfinished = [view for view in origins if not view.ended]
-    if not unfinished or not all(view.paused for view in unfinished):
-        return pause(origins)
-    names = _names(unfinished)
-    return steered(orders.RESUME, names, origin_words(names, len(origins)), _ended(origins))
+    names = _names(view for view in origins if not view.ended)
+    return pause(origins) or steered(orders.RESUME, names, origin_words(names, len(origins)), _ended(origins))
 
 
 def pause(origins: Sequence[OriginView]) -> Intent | None:
@@ -98,8 +95,7 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
     """Pauses every origin unless all that have not finished are already paused; then resumes every one."""
-    going = [view for view in origins if not view.ended]
-    return resume_all(origins) if going and all(view.paused for view in going) else pause_all(origins)
+    return pause_all(origins) or resume_all(origins)
 
 
 def pause_all(origins: Collection[OriginView]) -> Intent | None:

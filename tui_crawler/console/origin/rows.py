@@ -9,17 +9,17 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import exit_cell, mark_of, short_name
+from tui_crawler.console.logs.attempts import exit_cell, mark_of
 from tui_crawler.console.overview.rows import delay_cell, patience_words
-from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
+from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, robots_mark, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.console.urls.rows import due_cell
 from tui_crawler.domain.crawl.contract import Contract, contact_of, least_delay
-from tui_crawler.domain.history.idle_reason import delay_why, delay_words, idle_reason
+from tui_crawler.domain.history.idle_reason import delay_why, delay_words
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.status import DelayReason, OriginPhase, RobotsStatus
-from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
+from tui_crawler.domain.records.status_words import outcome_words, unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.origin.queries import RobotsSheet, TopUp
+    from tui_crawler.console.overview.rows import OriginLine
     from tui_crawler.domain.history.trap import TrapSuspicion
     from tui_crawler.domain.records.page_view import ExitCountView, OriginHistory, TodoView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
@@ -50,7 +51,7 @@ def patience_past(
 ) -> list[Line]:
     """What patience went through in the newest run: each change, the newest first."""
     changes = [
-        (one.ended_at, one.patience_before, one.patience_after, Styled(short_name(one.exit_code)))
+        (one.ended_at, one.patience_before, one.patience_after, Styled(outcome_words(one.exit_code)))
         for one in lost
         if run is None or one.run_id == run.run_id
     ]
@@ -94,47 +95,42 @@ class OriginContext:
 
     history: OriginHistory
     given: tuple[TopUp, ...] = ()
-    run: RunView | None = None
     contract: Contract | None = None
     suspicion: TrapSuspicion | None = None
 
 
-def state_lines(
-    view: OriginView, past: OriginContext, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
-) -> list[Line]:
-    """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
+def state_lines(line: OriginLine, past: OriginContext, at: Present, keys: KeyNames) -> list[Line]:
+    """The state of an origin, newest changes first."""
+    view = line.view
     floor = "" if past.contract is None else f"floor {seconds(least_delay(past.contract, view).ms)}  "
     # The operator's own minimum, where another one decides.
     is_other = view.operator_delay_ms and view.delay_reason != DelayReason.operator
     yours = (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),) if is_other else ()
     return [
         fact("patience", patience_words(view)),
-        *patience_past(past.history.patience, past.given, past.run, zone),
+        *patience_past(past.history.patience, past.given, line.run, at.zone),
         fact("delay", seconds(view.delay_ms), Styled(f" {delay_why(view) or 'configured'}", "muted"), *yours),
-        *delay_past(view, past.history.delays, past.run),
+        *delay_past(view, past.history.delays, line.run),
         fact("", Styled(f"{floor}politeness {view.politeness}", "muted")),
-        *([] if view.in_flight_url else [clock_line(view, now, past.contract)]),
-        *_more_lines(view, past, now, zone, line, keys),
+        *([] if view.in_flight_url else [clock_line(view, at.now, past.contract)]),
+        *_more_lines(line, past, at, keys),
     ]
 
 
-def why_lines(
-    view: OriginView, past: OriginContext, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
-) -> list[Line]:
+def why_lines(line: OriginLine, past: OriginContext, at: Present, keys: KeyNames) -> list[Line]:
     """Why patience and delay are what they are, for a narrow pane below `narrow_head`; then the rest of the state."""
-    lines = patience_past(past.history.patience, past.given, past.run, zone, 0)
+    view, lines = line.view, patience_past(past.history.patience, past.given, line.run, at.zone, 0)
     source = f"delay {seconds(view.delay_ms)}: {delay_why(view) or 'configured'}"
-    lines += delay_past(view, past.history.delays, past.run, 0) or [Paragraph(source, "muted")]
-    return [*lines, *_more_lines(view, past, now, zone, line, keys)]
+    lines += delay_past(view, past.history.delays, line.run, 0) or [Paragraph(source, "muted")]
+    return [*lines, *_more_lines(line, past, at, keys)]
 
 
-def _more_lines(
-    view: OriginView, past: OriginContext, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
-) -> list[Line]:
+def _more_lines(line: OriginLine, past: OriginContext, at: Present, keys: KeyNames) -> list[Line]:
+    view = line.view
     lines: list[Line] = [
-        robots_line(view, now),
-        rate_line(line),
-        eta_line(view, now),
+        robots_line(view, at.now),
+        rate_line(line.rate),
+        eta_line(view, at.now),
         *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         *trap_lines(past.suspicion, hint=keys.said(_TRAP_HINT)),
         "",
@@ -145,10 +141,10 @@ def _more_lines(
     if past.history.refused:
         lines += ["", heading("Links refused")]
     for one in past.history.refused[:_REFUSED_SHOWN]:
-        number, reason = count(one.count).rjust(LABEL - 2), Styled(one.reason.replace("_", " "))
+        number, reason = count(one.count).rjust(LABEL - 2), Styled(outcome_words(one.reason))
         lines.append((Styled(f"{number}  "), reason, Styled(f"  {one.sample_url}", "faint")))
     if past.contract is not None:
-        lines += ["", *contract_lines(past.contract, view, now, zone, keys)]
+        lines += ["", *contract_lines(past.contract, view, at, keys)]
     return lines
 
 
@@ -196,8 +192,8 @@ TODO: Relation[TodoLine] = Relation(
 _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}
 
 
-def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo, keys: KeyNames) -> list[Line]:
-    """The contract with one origin at `now` (epoch ms)."""
+def contract_lines(contract: Contract, view: OriginView, at: Present, keys: KeyNames) -> list[Line]:
+    """The contract with one origin."""
     contact = contact_of(contract.user_agent)
     is_read = view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0  # the card shows since when
     none = "none: add a page or an address to user_agent, so that people can complain"
@@ -211,7 +207,7 @@ def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo,
         _term("contact", contact or none, "" if contact else "warning"),
         _term("concurrency", f"1 for {_KEYS.get(contract.politeness_key, contract.politeness_key)}"),
         _term("delay", f"at least {_least_words(contract, view)} after each response"),
-        *([] if is_read else [_term("robots.txt", _robots_words(view, now, zone))]),
+        *([] if is_read else [_term("robots.txt", _robots_words(view, at))]),
         _term("you", f"{keys('delay.up')}: slower{own}; {never}"),
     ]
 
@@ -235,16 +231,15 @@ def _least_words(contract: Contract, view: OriginView) -> str:
     return f"{seconds(least.ms)} ({source})"
 
 
-def _robots_words(view: OriginView, now: int, zone: tzinfo) -> str:
-    if view.robots_status == RobotsStatus.unreachable:
-        return "unreachable; no other request is made before"
-    if not view.robots_fetched_at:
-        return "not fetched yet; no other request is made before"
+def _robots_words(view: OriginView, at: Present) -> str:
+    if view.robots_status == RobotsStatus.unreachable or not view.robots_fetched_at:
+        unreachable = view.robots_status == RobotsStatus.unreachable
+        return f"{'unreachable' if unreachable else 'not fetched yet'}; no other request is made before"
     if _unanswered(view):
         return "no response: there are no rules to obey"
-    due_now = view.robots_expires_at <= now
-    again = "due again now" if due_now else f"fetched again at {clock(view.robots_expires_at, zone)}"
-    return f"as of {clock(view.robots_fetched_at, zone)}, {again}"
+    due_now = view.robots_expires_at <= at.now
+    again = "due again now" if due_now else f"fetched again at {clock(view.robots_expires_at, at.zone)}"
+    return f"as of {clock(view.robots_fetched_at, at.zone)}, {again}"
 
 
 CLOCK_MS = 10_000
@@ -263,13 +258,12 @@ def turn_of(view: OriginView, now: int) -> str:
     return "fetch robots.txt" if view.robots_expires_at <= now else "fetch" if view.todo else "fill the todo list"
 
 
-def head_line(
-    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, contract: Contract | None
-) -> Cell:
+def head_line(line: OriginLine, contract: Contract | None, at: Present) -> Cell:
     """The first line of an origin: its name, state, turn, and what is in flight, or why nothing is."""
+    view, now = line.view, at.now
     mark, turn = standing(view), turn_of(view, now)
     named = Styled(f"{host_of(view.origin)}  ", "strong bold"), Styled(mark.label, f"{mark.role} bold")
-    if idle := idle_reason(view, now, run, zone=zone, you=you):
+    if idle := line.idle(at):
         return (*named, Styled(f"  next: wait, {turn}  " if turn else "  ", "muted"), Styled(idle))
     path = Styled(path_of(view.in_flight_url, view.origin), "strong")
     took = seconds(max(0, now - view.in_flight_since)) if view.in_flight_since else ""
@@ -283,12 +277,11 @@ def head_line(
     )
 
 
-def narrow_head(
-    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, contract: Contract | None
-) -> Cell:
+def narrow_head(line: OriginLine, contract: Contract | None, at: Present) -> Cell:
     """The first line of an origin on a narrow screen: its state, patience and delay, then the time to its next request,
     what is in flight, or why there is none."""
-    mark, idle = standing(view), idle_reason(view, now, run, zone=zone, you=you)
+    view, now = line.view, at.now
+    mark, idle = standing(view), line.idle(at)
     named = Styled(bare_host(view.origin), "strong bold"), Styled(f"  {mark.label} ", f"{mark.role} bold")
     delay = Styled("  delay ", "muted"), delay_cell(view), "  "
     waits = view.next_request_at > now >= view.asleep_until and not view.paused and view.state == OriginPhase.waiting
@@ -363,38 +356,36 @@ def robots_lines(
     sheet: RobotsSheet | None,
     url: str,
     decision: RobotsDecision | None,
-    now: int,
-    zone: tzinfo,
+    at: Present,
     keys: KeyNames,
 ) -> list[Line]:
-    """What is known of robots.txt of an origin at `now` (epoch ms), and what it says of a URL (empty: of none)."""
+    """What is known of robots.txt of an origin, and what it says of a URL (empty: of none)."""
     lines: list[Line] = [Styled(f"{keys('robots.test')} tries a URL or a path on it", "muted")]
     if url:
         lines = _verdict_lines(view, url, decision, known=sheet is not None)
-    lines += ["", _status_line(view)]
+    mark = robots_mark(view)
+    lines += ["", _term("state", f"{mark.glyph} {robots_words(view)}", mark.role, LABEL)]
     if view.robots_fetched_at and not _unanswered(view):
-        moment = Styled(f"  {clock(view.robots_fetched_at, zone)}", "muted")
-        lines.append(fact("fetched", ago(now - view.robots_fetched_at), moment))
-    lines.append(fact("again", *_again(view, now, zone)))
+        moment = Styled(f"  {clock(view.robots_fetched_at, at.zone)}", "muted")
+        lines.append(fact("fetched", ago(at.now - view.robots_fetched_at), moment))
+    lines.append(fact("again", *_again(view, at)))
     if sheet is not None and (sheet.size or view.robots_status == RobotsStatus.parsed):
         lines += _file_lines(view, sheet)
     return lines
 
 
-def _status_line(view: OriginView) -> Line:
-    status = f"  HTTP {view.robots_http_status}" if view.robots_http_status is not None else ""
+def robots_words(view: OriginView) -> str:
+    """Return why an origin has no robots.txt to obey, or what that means where it has one."""
+    status = view.robots_http_status
     match view.robots_status:
         case RobotsStatus.parsed:
-            return fact("state", Styled("✓ in force", "ok"), Styled(status, "muted"))
-        case RobotsStatus.unavailable if _unanswered(view):
-            return _term("state", f"⚠ {unavailable_words(None)}", "warning", LABEL)
+            return "in force" if status is None else f"in force  HTTP {status}"
         case RobotsStatus.unavailable:
-            return _term("state", f"○ {unavailable_words(view.robots_http_status)}", "muted", LABEL)
+            return unavailable_words(status)
         case RobotsStatus.unreachable:
-            words = unreachable_words(view.robots_http_status, view.robots_message)
-            return _term("state", f"⚠ {words}: no page is crawled", "warning", LABEL)
+            return f"{unreachable_words(status, view.robots_message)}: no page is crawled"
         case _:
-            return fact("state", Styled("○ not fetched yet", "muted"))
+            return "not fetched yet"
 
 
 def _unanswered(view: OriginView) -> bool:
@@ -402,13 +393,13 @@ def _unanswered(view: OriginView) -> bool:
     return view.robots_status == RobotsStatus.unavailable and view.robots_http_status is None
 
 
-def _again(view: OriginView, now: int, zone: tzinfo) -> tuple[str | Styled, ...]:
-    left = view.robots_expires_at - now
+def _again(view: OriginView, at: Present) -> tuple[str | Styled, ...]:
+    left = view.robots_expires_at - at.now
     if view.ended:
         return (Styled("not in this run" if left > 0 else "in the next run", "muted"),)
     if left <= 0:
         return (Styled("due now, after the delay", "waiting"),)
-    return (f"in {due(left).lstrip('+')}", Styled(f"  {clock(view.robots_expires_at, zone)}", "muted"))
+    return (f"in {due(left).lstrip('+')}", Styled(f"  {clock(view.robots_expires_at, at.zone)}", "muted"))
 
 
 def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:

@@ -14,13 +14,14 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.logs.attempts import ATTEMPTS
+from tui_crawler.console.logs.queries import LogScope
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.origin import queries, rows
 from tui_crawler.console.origin.queries import RobotsSheet, exit_counts_of
 from tui_crawler.console.origin.rows import EXITS, TODO, TodoLine, exits_of
 from tui_crawler.console.overview.events import go_to_problem
-from tui_crawler.console.overview.rows import ended_with, opened_by
+from tui_crawler.console.overview.rows import ended_with, line_of, opened_by
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines, lay_out_line
 from tui_crawler.console.reading.ask import WINDOW, Ask
@@ -35,7 +36,6 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.history.trap import suspect
 from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.domain.records.status import RobotsStatus
-from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.rules.robots import RobotsDecision
 
 
-RATE_WIDTH = 20
 TALL = 36
 """The least height of a wide screen that shows the lane; on others it has its own screen."""
 SMALL = 60
@@ -85,9 +84,9 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._why = FactsPane(self._state, id="state")
         self._todo = CrawlTable(TODO, holds_still=True, id="todo", classes="pane")
         self._exits = CrawlTable(EXITS, id="exits", classes="pane")
-        self._exits.name_pane("Exit codes")
+        self._exits.name_pane("Exit codes · attempts")
         self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
-        keyset = LogListWindow(self._origin, attempts_only=True)
+        keyset = LogListWindow(LogScope(self._origin, attempts_only=True))
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
         self._list.newest_on_top = True
         self.lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
@@ -149,9 +148,9 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _head(self) -> Sequence[Line]:
         console, view = self.console, self._view()
-        now, zone, live = console.clock.wall_ms(), console.clock.zone, console.live_state
         head = rows.narrow_head if self.has_class("-narrow") else rows.head_line
-        return [] if view is None else [head(view, now, live.run, zone, live.who, self._contract.value)]
+        at = present(console.clock)
+        return [] if view is None else [head(line_of(view, console.live_state), self._contract.value, at)]
 
     def _state(self) -> Sequence[Line]:
         console, view, history = self.console, self._view(), self._history.value
@@ -159,12 +158,10 @@ class OriginScreen(LaneScreen, RowsScreen):
             return rows.unknown_lines(self._origin) if self.has_read else []
         if history is None:
             return []
-        live, meter = console.live_state, console.live_state.meters.get(view.origin)
-        line = meter.line(live.counted_ms(), RATE_WIDTH) if meter else []
         suspicion = suspect(self._origin, history.refused, self._newest)
-        past = rows.OriginContext(history, self._given.value or (), live.run, self._contract.value, suspicion)
+        past = rows.OriginContext(history, self._given.value or (), self._contract.value, suspicion)
         lines = rows.why_lines if self.has_class("-narrow") else rows.state_lines
-        return lines(view, past, console.clock.wall_ms(), console.clock.zone, line, self.key_names)
+        return lines(line_of(view, console.live_state), past, present(console.clock), self.key_names)
 
     def show_titles(self) -> None:
         """Whether the attempts follow, which the wheel changes, too."""
@@ -205,12 +202,12 @@ class OriginScreen(LaneScreen, RowsScreen):
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
 
-    def on_lines_count_pressed(self, event: Lines.CountPressed) -> None:
+    def on_lines_opened(self, event: Lines.Opened) -> None:
         """Opens what the state counts."""
-        if event.column == "todo":
+        if event.goal == "todo":
             self._todo.focus()
         else:
-            self.console.go_to(*opened_by(event.column, self._origin, self.console.live_state.origins))
+            self.console.go_to(*opened_by(str(event.goal), self._origin, self.console.live_state.origins))
 
     @handles("view.problems")
     def _show_problems(self) -> None:
@@ -313,18 +310,18 @@ class RobotsScreen(ConsoleScreen):
         in_force = view.robots_status == RobotsStatus.parsed
         decided = self._decision.line_number if self._decision is not None and in_force else None
         held = sheet is not None and in_force
-        empty = "The file is empty." if held else _nothing(view) if self._file.read else READING
+        nothing = "robots.txt is not stored" if in_force else rows.robots_words(view)
+        empty = "The file is empty." if held else nothing if self._file.read else READING
         self._text.show_sheet(sheet if sheet is not None and sheet.size else None, decided, empty, obeyed=in_force)
 
     def _facts(self) -> Sequence[Line]:
-        view, contract, clock = self._view(), self._contract.value, self.console.clock
+        view, contract, at = self._view(), self._contract.value, present(self.console.clock)
         if view is None:
             return []
-        now, zone = clock.wall_ms(), clock.zone
-        lines = rows.robots_lines(view, self._file.latest, self._url, self._decision, now, zone, self.key_names)
-        lines += ["", rows.clock_line(view, now, contract)]
+        lines = rows.robots_lines(view, self._file.latest, self._url, self._decision, at, self.key_names)
+        lines += ["", rows.clock_line(view, at.now, contract)]
         if contract is not None:
-            lines += ["", *rows.contract_lines(contract, view, now, zone, self.key_names)]
+            lines += ["", *rows.contract_lines(contract, view, at, self.key_names)]
         return lines
 
     def _view(self) -> OriginView | None:
@@ -358,13 +355,3 @@ class RobotsScreen(ConsoleScreen):
         self.focus_main()
         if text.strip():
             self._open_test(text)
-
-
-def _nothing(view: OriginView) -> str:
-    match view.robots_status:
-        case RobotsStatus.unavailable:
-            return unavailable_words(view.robots_http_status)
-        case RobotsStatus.unreachable:
-            return unreachable_words(view.robots_http_status, view.robots_message)
-        case _:
-            return "robots.txt has not been fetched"

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
-from tui_crawler.console.overview.rows import (
-    OVERVIEW,
-    RATE_CELLS,
-    OriginLine,
-    chosen,
-    counts_down,
-)
+from tui_crawler.console.overview.rows import OVERVIEW, chosen, counts_down, line_of
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -82,19 +76,8 @@ class OriginList:
 
     def _put(self, views: Iterable[OriginView]) -> None:
         live, moment = self._console.live_state, present(self._console.clock)
-        mono = live.counted_ms()
         for view in views:
-            meter = live.meters.get(view.origin)
-            line = OriginLine(
-                view,
-                live.run,
-                you=live.who,
-                suspected=view.origin in live.traps,
-                in_flight=live.in_flight(view),
-                rate=meter.line(mono, RATE_CELLS) if meter else (),
-                latency=meter.worst(mono, RATE_CELLS) if meter else (),
-            )
-            row = Row.of(self._relation, line, moment)
+            row = Row.of(self._relation, line_of(view, live), moment)
             self._rows[view.origin] = row
             self._dirty.discard(view.origin)
             self.table.update_row(row)

@@ -27,6 +27,7 @@ from tui_crawler.text.sparkline import patience_dots, sparkline
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
+    from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.domain.records.view import OriginView, RunView
 
 CLOCK_MS = 10_000
@@ -61,6 +62,30 @@ class OriginLine:
     rate: Sequence[float | None] = ()
     latency: Sequence[float | None] = ()
 
+    def idle(self, at: Present, *, brief: bool = False) -> str:
+        """Return why it makes no request; empty while it makes one."""
+        run, you, flying = self.run, self.you, self.in_flight
+        return idle_reason(self.view, at.now, run, zone=at.zone, you=you, in_flight=flying, brief=brief)
+
+    @property
+    def requesting(self) -> str:
+        """Return what it does when nothing holds it up; raw text."""
+        return f"requesting {path_of(self.view.in_flight_url, self.view.origin)}"
+
+
+def line_of(view: OriginView, live: LiveState) -> OriginLine:
+    """Return an origin with all that its row shows."""
+    meter, mono = live.meters.get(view.origin), live.counted_ms()
+    return OriginLine(
+        view,
+        live.run,
+        you=live.who,
+        suspected=view.origin in live.traps,
+        in_flight=live.in_flight(view),
+        rate=meter.line(mono, RATE_CELLS) if meter else (),
+        latency=meter.worst(mono, RATE_CELLS) if meter else (),
+    )
+
 
 def _state(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
     short = mark.short or mark.word
@@ -79,10 +104,8 @@ def _name(origin: str, line: OriginLine, _present: Present) -> Cell:
 
 
 def _why(_: object, line: OriginLine, present: Present) -> Cell:
-    now, zone = present.now, present.zone
-    idle = idle_reason(line.view, now, line.run, zone=zone, you=line.you, in_flight=line.in_flight, brief=True)
     trap = (Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if line.suspected else ()
-    return (*trap, Styled(idle or requesting(line.view), "muted"))
+    return (*trap, Styled(line.idle(present, brief=True) or line.requesting, "muted"))
 
 
 _SOON_MS, _LATE_MS = 50, 5_000
@@ -93,11 +116,6 @@ def _latency(line: OriginLine) -> Styled:
     shares = [None if ms is None else log1p(ms / _SOON_MS) / log1p(_LATE_MS / _SOON_MS) for ms in line.latency]
     whole, short = (heat(shares[-cells:], cells, top=1.0) if shares else "" for cells in (RATE_CELLS, _FEW_CELLS))
     return Styled(whole, "client", short=short)
-
-
-def requesting(view: OriginView) -> str:
-    """What an origin does when nothing holds it up; raw text."""
-    return f"requesting {path_of(view.in_flight_url, view.origin)}"
 
 
 def patience_cell(view: OriginView) -> Styled:

@@ -12,12 +12,13 @@ from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.actions import BY_ID, ORDERS
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of
-from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED, opened_by
+from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED, line_of, opened_by
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.ask import Ask
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.domain.records.view import OriginView
 
-RATE_WIDTH = 20
 _TALLIED_FROM = 72
 """Cells of a screen whose title counts origins by state: else it would hide what follows it, as the zoom."""
 LEAST, BESIDE = 8, 32
@@ -175,23 +175,19 @@ class OverviewScreen(LiveFilterScreen):
     def _show_selected(self) -> None:
         from tui_crawler.console.overview import summary  # noqa: PLC0415  not before the first paint
 
-        clock, live, view = self.console.clock, self.console.live_state, self._selected()
+        live, view, card = self.console.live_state, self._selected(), self._card.value
         if view is None:
             title(self._summary, "")
             was_read, known = live.known and not live.hosting.starting, len(live.origins)
             self._summary.show(summary.no_origin_lines(was_read, known, self._list.wanted.narrows, self.key_names))
             self._why.show([])
             return
-        about = view, clock.wall_ms(), live.run, clock.zone, live.who, live.in_flight(view)
-        meter, card = live.meters.get(view.origin), self._card.value
-        line = meter.line(live.counted_ms(), RATE_WIDTH) if meter else []
-        suspicion = (card and card.suspicion) or live.traps.get(view.origin)
-        state, words, *more = summary.summary_lines(*about, line)
-        comes = summary.next_lines(view, self._next.value or "")
-        lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
+        line, at = line_of(view, live), present(self.console.clock)
+        lines = summary.summary_lines(line, at, (card and card.suspicion) or live.traps.get(view.origin))
+        lines += summary.next_lines(view, self._next.value or "")
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
-        self._why.show([summary.why_line(*about)])
+        self._why.show([summary.why_line(line, at)])
 
     def _selected(self) -> OriginView | None:
         return self.console.live_state.origins.get(str(self._table.cursor_key))
@@ -337,10 +333,10 @@ class OverviewScreen(LiveFilterScreen):
         else:
             self.console.go_to(Where.url, self._events.url_of(event.key))
 
-    def on_lines_count_pressed(self, event: Lines.CountPressed) -> None:
+    def on_lines_opened(self, event: Lines.Opened) -> None:
         """Opens what the card counts."""
         if (view := self._selected()) is not None:
-            self.console.go_to(*opened_by(event.column, view.origin, self.console.live_state.origins))
+            self.console.go_to(*opened_by(str(event.goal), view.origin, self.console.live_state.origins))
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         if event.table is self._table and event.column_id in ORDERS:

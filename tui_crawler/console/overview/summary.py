@@ -6,62 +6,53 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_code_of, status_cell
-from tui_crawler.console.overview.rows import patience_words, requesting
+from tui_crawler.console.overview.rows import patience_words
 from tui_crawler.console.panes.header import eta_words
-from tui_crawler.console.panes.line import LABEL, CountLine, HangingText, Line, Paragraph, fact
+from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, as_door, fact
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.history.eta import Limit, estimate
-from tui_crawler.domain.history.idle_reason import delay_why, idle_reason
+from tui_crawler.domain.history.idle_reason import delay_why
 from tui_crawler.domain.records.exit_code import FAILURES
 from tui_crawler.domain.records.status import RobotsStatus
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.format import ago, count, due, plural, seconds, size
+from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.sparkline import sparkline
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.overview.queries import OriginSummary
+    from tui_crawler.console.overview.rows import OriginLine
     from tui_crawler.domain.history.trap import TrapSuspicion
-    from tui_crawler.domain.records.view import OriginView, RunView
+    from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.text.cells import Present
 
 TRAP = "⚠ trap suspected"
 _RATE = 18
 _EXITS = 6
 
 
-def why_line(
-    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, in_flight: int | None = None
-) -> Cell:
-    """What an origin does, or why it does nothing, in one line. `in_flight` as `idle_reason` has it."""
-    mark, idle = standing(view), idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
-    return (Styled(mark.label, mark.role), Styled("  "), Styled(idle or requesting(view), "" if idle else "active"))
+def why_line(line: OriginLine, at: Present) -> Cell:
+    """What an origin does, or why it does nothing, in one line."""
+    mark, idle = standing(line.view), line.idle(at)
+    return (Styled(mark.label, mark.role), Styled("  "), Styled(idle or line.requesting, "" if idle else "active"))
 
 
-def summary_lines(
-    view: OriginView,
-    now: int,
-    run: RunView | None,
-    zone: tzinfo,
-    you: str,
-    in_flight: int | None,
-    line: Sequence[float | None],
-) -> list[Line]:
-    """The selected origin at `now` (epoch ms); `line` is its recent rate, oldest first, `in_flight` as `idle_reason`
-    has it."""
-    mark, why = standing(view), delay_why(view)
-    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
+def summary_lines(line: OriginLine, at: Present, suspicion: TrapSuspicion | None = None) -> list[Line]:
+    """The selected origin, with why it is suspected as a trap."""
+    view, now = line.view, at.now
+    mark, why, idle = standing(view), delay_why(view), line.idle(at)
     lines: list[Line] = [
         Styled(mark.label, f"{mark.role} bold"),
-        Paragraph(idle or requesting(view), "" if idle else "active", most=3),
+        Paragraph(idle or line.requesting, "" if idle else "active", most=3),
+        *trap_lines(suspicion),
         *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         "",
         fact("patience", patience_words(view)),
         fact("delay", seconds(view.delay_ms), Styled(f" {why}" if why else "", "muted")),
         robots_line(view, now),
-        rate_line(line),
+        rate_line(line.rate),
         eta_line(view, now),
         "",
         *count_lines(view),
@@ -86,7 +77,7 @@ def count_lines(view: OriginView, more: str = "") -> list[Line]:
         "fail": fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
         "blocked": fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
     }
-    counts = [CountLine(line, column) for column, line in lines.items()]
+    counts = [as_door(line, column) for column, line in lines.items()]
     return [*counts, fact("requests", count(view.requests), Styled(" in all runs", "muted"))]
 
 
@@ -110,24 +101,28 @@ def rate_line(line: Sequence[float | None]) -> Cell:
     return fact("rate", Styled(sparkline(line, _RATE), "active") if known else Styled("-", "faint"))
 
 
-def robots_line(view: OriginView, now: int) -> Cell:
-    """What is known of robots.txt, and how long it holds."""
+def robots_mark(view: OriginView) -> StateGlyph:
+    """Return what is known of robots.txt in a few words."""
+    status = view.robots_http_status
     match view.robots_status:
         case RobotsStatus.parsed:
-            state = Styled("✓ read", "ok")
+            return StateGlyph("✓", "read", "ok")
+        case RobotsStatus.unavailable if status is None:
+            return StateGlyph("⚠", "no response", "warning")
         case RobotsStatus.unavailable:
-            unanswered = view.robots_http_status is None
-            state = Styled("⚠ no response", "warning") if unanswered else Styled("○ none, all allowed", "muted")
+            return StateGlyph("○", f"none, all allowed ({status})", "muted")
         case RobotsStatus.unreachable:
-            state = Styled("⚠ unreachable", "warning")
+            return StateGlyph("⚠", "unreachable" if status is None else f"unreachable ({status})", "warning")
         case _:
-            return fact("robots", Styled("○ not fetched yet", "muted"))
-    left = view.robots_expires_at - now
-    if view.robots_http_status is not None and view.robots_status != RobotsStatus.parsed:
-        state = Styled(f"{state.text} ({view.robots_http_status})", state.role)
-    if view.ended and left <= 0:
-        return fact("robots", state)
-    return fact("robots", state, Styled(f", {due(left).lstrip('+')} left" if left > 0 else ", due again", "muted"))
+            return StateGlyph("○", "not fetched yet", "muted")
+
+
+def robots_line(view: OriginView, now: int) -> Cell:
+    """What is known of robots.txt, and how long it holds."""
+    mark, left, until = robots_mark(view), view.robots_expires_at - now, ""
+    if view.robots_status != RobotsStatus.none and (left > 0 or not view.ended):
+        until = f", {due(left).lstrip('+')} left" if left > 0 else ", due again"
+    return fact("robots", Styled(mark.label, mark.role), Styled(until, "muted"))
 
 
 def eta_line(view: OriginView, now: int) -> Cell:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui_crawler.console.panes.footer import Zone
-from tui_crawler.console.panes.line import width_of
+from tui_crawler.console.panes.line import as_door, width_of
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.safe_text import ELLIPSIS, clip, safe
 
@@ -33,29 +33,23 @@ def allow_label(diagnosis: Diagnosis) -> str:
     return clip(safe(f"allow {', '.join(sorted(diagnosis.policy.allow))}{dropped}"), _LONGEST)
 
 
-def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> tuple[Line, tuple[Zone, ...]]:
-    """Return the line in `width` cells, and where it can be clicked. Where there is little room the words are cut down
-    to half of it, and then offers are left out, the last first."""
-    words, shown = safe(diagnosis.words, 500), list[tuple[str, tuple[Styled, ...]]]()
+def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> Line:
+    """Return the line in `width` cells, of doors. Where there is little room the words are cut down to half of it, and
+    then offers are left out, the last first."""
+    words, shown = safe(diagnosis.words, 500), list[tuple[Styled, ...]]()
     for action_id, key, label in offers:
         named = Styled(f"[{key}] " if key else "", "accent bold"), Styled(label, "" if key else "accent")
-        shown.append((action_id, (Styled("  " if shown else "   "), *named)))
+        shown.append((Styled("  " if shown else "   "), *as_door(named, action_id)))
     while shown and _room(shown, width) < min(width // 2, cell_len(words)):
         shown.pop()
     cut = clip(words, _room(shown, width))
     whole, _, part = cut.rpartition(" ")
     if cut != words and whole and len(part) < _LONG_WORD:
         cut = f"{whole}{ELLIPSIS}"
-    parts = [Styled("⚠ ", "warning bold"), Styled(cut, "warning")]
-    at = width_of(tuple(parts))
-    zones = [Zone(0, at, SHOW)] if diagnosis.origins else []
-    for action_id, cells in shown:
-        zones.append(Zone(at + width_of(cells[0]), at + width_of(cells), action_id))
-        parts += cells
-        at = zones[-1].end
-    return tuple(parts), tuple(zones)
+    said = Styled("⚠ ", "warning bold"), Styled(cut, "warning")
+    return (*(as_door(said, SHOW) if diagnosis.origins else said), *chain.from_iterable(shown))
 
 
-def _room(shown: Sequence[tuple[str, tuple[Styled, ...]]], width: int) -> int:
+def _room(shown: Sequence[tuple[Styled, ...]], width: int) -> int:
     """The cells that are left for the words."""
-    return width - 2 - sum(width_of(cells) for _, cells in shown)
+    return width - 2 - sum(map(width_of, shown))

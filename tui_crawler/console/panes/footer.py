@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from tui_crawler.console.action import Need, Where, unfinished
 from tui_crawler.console.keys import MENUS
-from tui_crawler.domain.record import dataclass
+from tui_crawler.console.panes.line import Door, as_door, width_of
 from tui_crawler.domain.records.worker import WorkerState
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count
@@ -35,22 +35,9 @@ _GAP = 3
 """Cells between the place and the keys at least, so that they are not read as one phrase."""
 
 
-@dataclass(frozen=True, slots=True)
-class Zone:
-    """Cells `start` to before `end` of the line belong to an action, or, where that is empty, to the place that one
-    comes to by the first `depth` crumbs."""
-
-    start: int
-    end: int
-    action_id: str
-    depth: int = 0
-
-
-def footer_line(
-    crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]], width: int
-) -> tuple[Line, tuple[Zone, ...]]:
-    """The line in `width` cells, and where each key (action id, key, label) and each place above this one stand in it.
-    Keys stand at the right, the first matters most. One that has no room is left out, those after it are not."""
+def footer_line(crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]], width: int) -> Line:
+    """Return the line in `width` cells: each key (action id, key, label) and each place above this one is a door.
+    Keys are at the right, the first matters most. One that has no room is left out, those after it are not."""
     place = crumbs if width >= _WIDE or len(crumbs) < 2 else (ELLIPSIS, crumbs[-1])
     least = min(width // 3, cell_len(safe(_STEP.join(place))) + _GAP)
     kept = {at for at, (action_id, _, _) in enumerate(keys) if width >= _KEPT.get(action_id, width + 1)}
@@ -59,34 +46,26 @@ def footer_line(
             kept.add(at)
     shown = [keys[at] for at in sorted(kept)]
     x = max(0, width - _needed(shown))
-    where, zones = _place(crumbs, max(0, x - _GAP))
-    parts: list[Styled] = [Styled(where, "strong"), Styled(" " * (x - cell_len(where)))]
+    where = _place(crumbs, max(0, x - _GAP))
+    parts: list[Styled] = [*where, Styled(" " * (x - width_of(where)))]
     for action_id, key, label in shown:
-        end = x + cell_len(key) + 1 + cell_len(label)
-        zones.append(Zone(x, end, action_id))
-        parts += [Styled(key, "accent bold"), Styled(f" {label}", "muted"), Styled("  ")]
-        x = end + 2
-    return tuple(parts[:-1] if shown else parts), tuple(zones)
+        parts += [*as_door((Styled(key, "accent bold"), Styled(f" {label}", "muted")), action_id), Styled("  ")]
+    return tuple(parts[:-1] if shown else parts)
 
 
-def _place(crumbs: Sequence[str], room: int) -> tuple[str, list[Zone]]:
-    """Where one is, in `room` cells, and where the crumbs before the last stand in it. It is cut at the left: the last
-    crumb says most."""
+def _place(crumbs: Sequence[str], room: int) -> tuple[Styled, ...]:
+    """Where one is, in `room` cells; the crumbs before the last are doors. It is cut at the left: the last crumb says
+    most."""
     names = [safe(crumb) for crumb in crumbs]
     for first in range(len(names)):
-        before = ELLIPSIS + _STEP if first else ""
-        where = before + _STEP.join(names[first:])
-        if cell_len(where) > room:
-            continue
-        zones, x = [], cell_len(before)
-        for depth in range(first, len(names) - 1):
-            end = x + cell_len(names[depth])
-            zones.append(Zone(x, end, "", depth + 1))
-            x = end + len(_STEP)
-        return where, zones
-    if len(names) == 1:
-        return clip(names[0], room), []
-    return clip_left(names[-1], room) if names else "", []
+        above = [Door(name, "strong", goal=depth) for depth, name in enumerate(names[first:-1], first + 1)]
+        shown = (*([Styled(ELLIPSIS, "strong")] if first else []), *above, Styled(names[-1], "strong"))
+        steps = [Styled(_STEP, "strong")] * len(shown)
+        joined = tuple(part for pair in zip(shown, steps, strict=True) for part in pair)[:-1]
+        if width_of(joined) <= room:
+            return joined
+    cut = clip if len(names) == 1 else clip_left
+    return (Styled(cut(names[-1], room) if names else "", "strong"),)
 
 
 def label_of(action: Action, now: Situation) -> str:

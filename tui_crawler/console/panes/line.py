@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass as derived_dataclass
+from itertools import groupby
+
 from rich.cells import cell_len
 
 from tui_crawler.domain.record import dataclass
-from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.cells import Cell, Styled, cell_parts
 from tui_crawler.text.safe_text import safe
 
 LABEL = 9
@@ -53,15 +57,30 @@ class Flow:
     gap: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class CountLine:
-    """A line with a count: a click on it opens what the `column` of that name counts."""
+@derived_dataclass(frozen=True, slots=True)
+class Door(Styled):
+    """Text that a click opens something by: the `goal` is the id of an action, the column whose rows are counted, or
+    how many crumbs lead there."""
 
-    line: Cell
-    column: str
+    goal: str | int = ""
 
 
-Line = Cell | Split | Paragraph | HangingText | Flow | CountLine
+Line = Cell | Split | Paragraph | HangingText | Flow
+
+
+def as_door(cell: Cell, goal: str | int) -> tuple[Door, ...]:
+    """Return a cell of which a click on any part opens the same."""
+    return tuple(Door(part.text, part.role, part.short, goal) for part in cell_parts(cell))
+
+
+def doors_in(line: Line) -> Iterator[tuple[int, int, str | int]]:
+    """Yield the cells `start` to before `end` of each door of a line that is not cut, and its goal."""
+    end = 0
+    parts = line if isinstance(line, tuple) else ()
+    for goal, run in groupby(parts, key=lambda part: part.goal if isinstance(part, Door) else None):
+        start, end = end, end + width_of(tuple(run))
+        if goal is not None:
+            yield start, end, goal
 
 
 def width_of(cell: Cell) -> int:

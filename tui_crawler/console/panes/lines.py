@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -17,7 +18,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui_crawler.console.panes.border import write_title
-from tui_crawler.console.panes.line import CountLine, Flow, HangingText, Line, Paragraph, Split, width_of
+from tui_crawler.console.panes.line import Flow, HangingText, Line, Paragraph, Split, doors_in, width_of
 from tui_crawler.console.panes.scrolling import reach_over
 from tui_crawler.console.table.cells import Piece, lay_out
 from tui_crawler.console.table.paint import role_styles, style_of
@@ -41,10 +42,10 @@ class Lines(ScrollView):
     """The keys of a table, as far as there is something to move."""
 
     @dataclass
-    class CountPressed(Message):
-        """A line with a count was clicked: that of a column."""
+    class Opened(Message):
+        """A door with this goal was clicked."""
 
-        column: str
+        goal: str | int
 
     DEFAULT_CSS = """
     Lines { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
@@ -96,15 +97,15 @@ class Lines(ScrollView):
         self._measure()
 
     def on_click(self, event: events.Click) -> None:
-        """Opens what a line counts that is clicked."""
+        """Opens what the door leads to that is clicked."""
         offset = event.get_content_offset(self)
-        if offset is None or CountLine not in map(type, self._source):
+        if offset is None or (row := offset.y + round(self.scroll_y)) >= len(self._laid_out):
             return
-        rows = [line for line in self._source for _ in lay_out_line(line, self._width)]
-        for line in rows[offset.y + round(self.scroll_y) :][:1]:
-            if isinstance(line, CountLine):
+        rows = (line for line in self._source for _ in lay_out_line(line, self._width))
+        for start, end, goal in doors_in(next(islice(rows, row, None), "")):
+            if start <= offset.x < end:
                 event.stop()
-                self.post_message(self.CountPressed(line.column))
+                self.post_message(self.Opened(goal))
 
     def notify_style_update(self) -> None:
         """Forgets the colours: the theme changed."""
@@ -193,8 +194,6 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
             ]
         case Flow():
             return [lay_out(row, width, "left") for row in _flow(line, width)]
-        case CountLine(line=cell):
-            return [lay_out(cell, width, "left")]
         case _:
             return [lay_out(line, width, "left")]
 

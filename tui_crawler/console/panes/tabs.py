@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from textual.geometry import Region, Size
+from textual.geometry import Region
 
 from tui_crawler.console.action import VIEWS, Where
 from tui_crawler.console.panes.bars import Bar
-from tui_crawler.console.panes.footer import Zone
 from tui_crawler.console.panes.header import COMPACT, HeaderState
-from tui_crawler.console.panes.line import Line, width_of
+from tui_crawler.console.panes.line import Line, as_door, doors_in, width_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import compact
@@ -53,8 +52,8 @@ def view_tabs(state: HeaderState, current: Where, key_of: Callable[[str], str]) 
     return [*tabs, Tab("help.keys", key_of("help.keys"), "help", spare=True)], current.goes_there
 
 
-def tab_line(tabs: Sequence[Tab], current: str, width: int) -> tuple[Line, tuple[Zone, ...]]:
-    """Return the line of tabs in `width` cells, and where each tab is in it. `current` is the action of the one that is
+def tab_line(tabs: Sequence[Tab], current: str, width: int) -> Line:
+    """Return the line of tabs in `width` cells, each tab a door. `current` is the action of the one that is
     open. The first of these that fits: everything, with separators; without them; without what is spare; with short
     names; without what the tabs hold; the keys alone, and the name of the one that is open."""
     needed = [tab for tab in tabs if not tab.spare]
@@ -68,53 +67,37 @@ def tab_line(tabs: Sequence[Tab], current: str, width: int) -> tuple[Line, tuple
         names = [(tab.short if short else "") or tab.name for tab in shown]
         cells = [_cells(tab, name, notes, current) for tab, name in zip(shown, names, strict=True)]
         if sum(map(width_of, cells)) + len(separator) * (len(cells) - 1) <= width:
-            return _joined(shown, cells, separator)
-    cells = [_cells(tab, tab.name if tab.action_id == current else "", True, current) for tab in needed]
-    return _joined(needed, cells, "")
+            break
+    else:
+        separator = ""
+        cells = [_cells(tab, tab.name if tab.action_id == current else "", True, current) for tab in needed]
+    return tuple(part for cell in cells for part in (*cell, Styled(separator, "faint")))[:-1]
 
 
 def _cells(tab: Tab, name: str, notes: bool, current: str) -> tuple[Styled, ...]:
     is_open = tab.action_id == current
-    return (
-        Styled("▸" if is_open else " ", "accent"),
-        Styled(f"{tab.key} " if name else tab.key, "accent bold"),
-        Styled(name, "strong bold underline" if is_open else "muted"),
-        Styled(f" {tab.note.ljust(tab.room)}" if name and notes and (tab.note or tab.room) else "", "muted"),
+    return as_door(
+        (
+            Styled("▸" if is_open else " ", "accent"),
+            Styled(f"{tab.key} " if name else tab.key, "accent bold"),
+            Styled(name, "strong bold underline" if is_open else "muted"),
+            Styled(f" {tab.note.ljust(tab.room)}" if name and notes and (tab.note or tab.room) else "", "muted"),
+        ),
+        tab.action_id,
     )
-
-
-def _joined(tabs: Sequence[Tab], cells: Sequence[tuple[Styled, ...]], gap: str) -> tuple[Line, tuple[Zone, ...]]:
-    parts: list[Styled] = []
-    zones, at = [], 0
-    for tab, pieces in zip(tabs, cells, strict=True):
-        end = at + width_of(pieces)
-        zones.append(Zone(at, end, tab.action_id))
-        parts += [*pieces, Styled(gap, "faint")]
-        at = end + len(gap)
-    return tuple(parts[:-1]), tuple(zones)
 
 
 class TabBar(Bar, can_focus=False):
     """The tab that is open has a mark before its name. A click on a tab does what its key does."""
 
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
-        self._tabs: Sequence[Tab] = ()
-        self._current = ""
+    MAKE = staticmethod(tab_line)
 
     def tell(self, tabs: Sequence[Tab], current: str) -> None:
         """Show tabs; `current` is the action id of the one that is open."""
-        before, self._tabs, self._current = (self._tabs, self._current), tuple(tabs), current
-        if before != (self._tabs, current):
-            self.lay_out()
-
-    def lines_for(self, size: Size) -> Sequence[Line]:
-        """What fits, and where the tabs are that can be clicked."""
-        line, self.zones = tab_line(self._tabs, self._current, size.width)
-        return (line,)
+        self.keep(tuple(tabs), current)
 
     def places(self) -> list[tuple[str, Region]]:
         """Return the action id of each tab, and where it is on the screen; nothing while the line is not shown."""
         x, y = self.content_region.offset
-        zones = self.zones if self.region.area else ()
-        return [(zone.action_id, Region(x + zone.start, y, zone.end - zone.start, 1)) for zone in zones]
+        doors = [door for line in self.lines if self.region.area for door in doors_in(line)]
+        return [(str(goal), Region(x + start, y, end - start, 1)) for start, end, goal in doors]

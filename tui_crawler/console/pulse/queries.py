@@ -38,4 +38,4 @@ def scopes_of(live: LiveState) -> list[str]:
     workers = sorted({view.worker for view in live.origins.values() if view.worker})
     jobs = [job.job for job in live.jobs]
     named = {PulseScope.job: jobs, PulseScope.worker: workers, PulseScope.origin: live.origins}
-    return [PulseScope.crawl.name, *(f"{scope.name} {name}" for scope, names in named.items() for name in names)]
+    return [PulseOf().words, *(PulseOf(scope, name).words for scope, names in named.items() for name in names)]

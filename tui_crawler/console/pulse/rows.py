@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
-from tui_crawler.console.logs.attempts import short_name
 from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     LatencyPhase,
@@ -15,10 +14,10 @@ from tui_crawler.domain.history.pulse import (
     Pulse,
     PulseCount,
     PulseMark,
-    PulseOf,
     total,
 )
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
 from tui_crawler.text.format import clock, coarse, count, date_time, phase, plural, rate, size
 from tui_crawler.text.glyphs import EXIT_GROUPS, state_mark
@@ -76,39 +75,40 @@ class Chart:
         return any(value is not None for one in self.series for value in one.values)
 
 
-@dataclass(frozen=True, slots=True)
 class StepRates:
     """What was counted in each step of a pulse, by second, and in all of it; None where nothing is known: before the
     first and after the last moment, and while no process was at work."""
 
-    seconds: Values
-    pages: Values
-    bytes: Values
-    p50: Values
-    p95: Values
-    whole: PulseCount
+    def __init__(self, pulse: Pulse, now: int, of_phase: LatencyPhase = LatencyPhase.response) -> None:
+        """`pulse` is read at `now` (epoch ms)."""
+        self._pulse, self._ends_at = pulse, pulse.ends_at or now
+        self.seconds = tuple(map(self._length, range(len(pulse.counts))))
+        self.pages, self.bytes = self._by_second("pages"), self._by_second("bytes")
+        self.p50, self.p95 = (
+            tuple(one.percentile(share, of_phase) if one else None for one in pulse.counts) for share in (0.5, 0.95)
+        )
+        self.whole = total(pulse.counts)
+
+    def _length(self, place: int) -> float:
+        """How many seconds of a step are over and known; 0: none."""
+        pulse = self._pulse
+        begins, ends = pulse.span.at(place), pulse.span.at(place) + pulse.step_ms
+        known = pulse.counts[place] is not None or pulse.gauges[place] is not None
+        if not known or not pulse.begins_at or ends <= pulse.begins_at:
+            return 0.0
+        return max(0, min(ends, self._ends_at) - max(begins, pulse.begins_at)) / 1_000
+
+    def _by_second(self, field: str) -> Values:
+        least = min(_LEAST_S, self._pulse.step_ms / 1_000)
+        return tuple(
+            None if known < least else 0.0 if one is None else getattr(one, field) / known
+            for one, known in zip(self._pulse.counts, self.seconds, strict=True)
+        )
 
     def mean(self, field: str) -> float | None:
         """Return the pages or the bytes by second over all steps; None where nothing is known."""
-        worked = sum(filter(None, self.seconds))
+        worked = sum(self.seconds)
         return getattr(self.whole, field) / worked if worked else None
-
-
-def step_rates(pulse: Pulse, now: int, of_phase: LatencyPhase = LatencyPhase.response) -> StepRates:
-    """Return what a pulse is by second, as it is read at `now` (epoch ms)."""
-    seconds = [_length(pulse, place, pulse.ends_at or now) for place in range(len(pulse.counts))]
-    least = min(_LEAST_S, pulse.step_ms / 1_000)
-    pages, transferred = (
-        tuple(
-            None if known < least else 0.0 if one is None else getattr(one, field) / known
-            for one, known in zip(pulse.counts, seconds, strict=True)
-        )
-        for field in ("pages", "bytes")
-    )
-    p50, p95 = (
-        tuple(one.percentile(share, of_phase) if one else None for one in pulse.counts) for share in (0.5, 0.95)
-    )
-    return StepRates(tuple(seconds), pages, transferred, p50, p95, total(pulse.counts))
 
 
 class Charts:
@@ -119,13 +119,11 @@ class Charts:
         self.pulse = pulse
         self._phase, self._follows = of_phase, now < pulse.span.until + pulse.step_ms
         self._present: Mapping[str, float] = {}
-        self.rates = step_rates(pulse, now, of_phase)
-        self._earlier = step_rates(pulse.earlier, now) if pulse.earlier is not None else None
-        whole = pulse.of == PulseOf()
+        self.rates = StepRates(pulse, now, of_phase)
+        self._earlier = StepRates(pulse.earlier, now) if pulse.earlier is not None else None
         pages, transferred = self._of_rates()
-        latency, failures = self._of_latency(), self._of_failures()
-        self.all: tuple[Chart, ...] = (pages, latency, failures, transferred)
-        if whole:
+        self.all: tuple[Chart, ...] = (pages, self._of_latency(), self._of_failures(), transferred)
+        if pulse.of.whole:
             lag, took = Series("", self._gauge("lag_ms"), "network"), Series("", self._gauge("commit_ms"), "local")
             late = self._measured("lag", "Event loop lag", [lag], phase, phase)
             commits = self._measured("commits", "Longest commit", [took], phase, phase)
@@ -133,7 +131,7 @@ class Charts:
 
     def tell(self, present: Mapping[str, float]) -> None:
         """Take what the header counts now; what is read for the charts is older."""
-        if self._follows and present != self._present and self.pulse.of == PulseOf():
+        if self._follows and present != self._present and self.pulse.of.whole:
             self._present = present
             again = {one.id: one for one in (*self._of_rates(), self._of_states(), self._of_queue())}
             self.all = tuple(again.get(one.id, one) for one in self.all)
@@ -223,15 +221,6 @@ class Charts:
         return self._measured("queue", "Pages to crawl", series, _whole_amount, count)
 
 
-def _length(pulse: Pulse, place: int, now: int) -> float:
-    """How many seconds of a step are over and known; 0: none."""
-    begins, ends = pulse.span.at(place), pulse.span.at(place) + pulse.step_ms
-    known = pulse.counts[place] is not None or pulse.gauges[place] is not None
-    if not known or not pulse.begins_at or ends <= pulse.begins_at:
-        return 0.0
-    return max(0, min(ends, now) - max(begins, pulse.begins_at)) / 1_000
-
-
 def _whole_amount(value: float) -> str:
     """A number for a scale of what is counted: half of one is not."""
     return amount(value) if value == int(value) else ""
@@ -244,7 +233,7 @@ def _any(value: float | None) -> str:
 
 def _codes(one: PulseCount | None) -> str:
     """The exit codes of failures, the most frequent first: `: timeout 2`."""
-    named = [f"{short_name(name)} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
+    named = [f"{outcome_words(name)} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
     more = f", {len(named) - 3} more" if len(named) > 3 else ""  # as fit into a line
     return f": {', '.join(named[:3])}{more}" if named else ""
 
@@ -288,19 +277,14 @@ def drawn(
     return chart(one.series, width, height, dots=dots, scale=one.scale, marks=marks, cursor=shares)
 
 
-def says_of(one: Chart, dots: Dots, place: int | None) -> list[Piece]:
+def says_of(one: Chart, dots: Dots, place: int | None) -> list[list[Piece]]:
     """What the series of a chart say at a step, each with what it is drawn with where there are several."""
     says = one.says(place)
     if len(one.series) > 1:
         return legend(one.series, dots, says)
-    return [(" ".join(says), "muted")] if any(says) else []
+    return [[(" ".join(says), "muted")]] if any(says) else []
 
 
 def nothing_of(charts: Charts, one: Chart) -> str:
     """The text of a chart without data."""
     return "no failed attempts" if one.id == "failures" and charts.rates.whole.attempts else "no data yet"
-
-
-def title_of(pulse: Pulse) -> str:
-    """Of what a pulse is, in words; raw."""
-    return "whole crawl" if pulse.of == PulseOf() else f"{pulse.of.scope.name} {pulse.of.name}"

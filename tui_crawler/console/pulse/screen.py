@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual.containers import Grid, Vertical
@@ -14,17 +14,18 @@ from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.pulse.chart_pane import ChartPane, ExitsPane
+from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.queries import paces, pulse_of, scopes_of
-from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
-from tui_crawler.console.pulse.wall import wall_lines, wall_of
+from tui_crawler.console.pulse.rows import Charts, mark_words
+from tui_crawler.console.pulse.wall import exits_of_run, wall_lines, wall_of
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
+from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, PulseOf
 from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.records.page_view import ExitCountView
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count, date_time
 
@@ -36,6 +37,8 @@ CHART_LINES, CHART_CELLS = 8, 40
 WALL_LINES, _BESIDE_PACE, _COLUMNS = 14, 52, 3
 """The least height of the wall, the width of its columns without the pace, and the most columns of charts."""
 _CHARTS = ("pages", "latency", "failures", "states", "exits", "queue", "bytes", "lag", "commits")
+_OF_A_PART = frozenset({"chart-pages", "chart-latency", "chart-failures", "chart-bytes"})
+"""The charts of an origin, a job or a worker."""
 _OFFERED = 500
 """More are named at the prompt."""
 
@@ -60,14 +63,22 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._walled = False  # the wall has all of the room
 
     def body(self) -> Iterable[Widget]:
-        self._panes = [ExitsPane() if name == "exits" else ChartPane(name) for name in _CHARTS]
+        self._exits = CrawlTable(exits_of_run(()), id="chart-exits", classes="pane")
+        self._panes = [self._exits if name == "exits" else ChartPane(name) for name in _CHARTS]
         self._grid = Grid(*self._panes, id="pulse-charts")
         self._wall = CrawlTable(wall_of(MOST_STEPS), id="pulse-wall", classes="pane")
         self._reading = Lines(id="pulse-reading", still=True)
         yield Vertical(self._grid, self._wall, self._reading, id="body")
 
     def crumbs(self) -> tuple[str, ...]:
-        return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
+        return ("Pulse",) if self._of.whole else ("Pulse", self._of.name)
+
+    @property
+    def _goals(self) -> Sequence[Widget]:
+        """The panes of what the pulse is of, in the order in which one goes through them: the wall is the last."""
+        if self._of.whole:
+            return [*self._panes, self._wall]
+        return [pane for pane in self._panes if pane.id in _OF_A_PART]
 
     def _ask_pulse(self) -> Ask[Pulse] | None:
         return pulse_of(self._of, *self.shown_until) if self.console.live_state.known else None
@@ -86,11 +97,17 @@ class PulseScreen(SpanActions, ConsoleScreen):
             title(self._wall, f"Origins over the span · {shown}{count(len(live.origins))} · {more}")
 
     def show_live(self) -> None:
-        """The states of the origins, once a second."""
-        now = self.console.clock.mono_ms() // 1_000
-        if now != self._wall_at:
-            self._wall_at = now
-            self._show_wall()
+        """Show the states of the origins and the exit codes, once a second."""
+        now, totals = self.console.clock.mono_ms() // 1_000, self.console.live_state.totals
+        if now == self._wall_at:
+            return
+        self._wall_at = now
+        self._show_wall()
+        if totals is not None:
+            codes = sorted(totals.exit_codes, key=lambda one: (-one[1], one[0]))
+            exits = [ExitCountView(name, number, 0) for name, number in codes]
+            self._exits.fill(exits, present(self.console.clock), relation=exits_of_run(exits))
+            title(self._exits, f"Exit codes of the run · {count(sum(one.run for one in exits))}")
 
     def _show_pulse(self, pulse: Pulse) -> None:
         self._charts = Charts(pulse, self.present(), self._phase)
@@ -111,9 +128,9 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     def _place_charts(self, size: Size) -> None:
         """Gives as many charts as have room their places, and the rest to the wall, if that is worth it."""
-        shown = [pane for pane in self._panes if not pane.is_mounted or pane.says_something]
+        shown = [pane for pane in self._goals if pane is not self._wall]
         columns, height = min(max(1, size.width // CHART_CELLS), _COLUMNS, len(shown)), size.height - 4
-        walled = self._of == PulseOf() and (self._walled or height >= 2 * CHART_LINES + WALL_LINES)
+        walled = self._of.whole and (self._walled or height >= 2 * CHART_LINES + WALL_LINES)
         lines = max(1, (height - max(WALL_LINES, height // 3) * walled) // CHART_LINES)
         room = 0 if self._walled and walled else columns * min(lines, -(-len(shown) // columns))
         self._grid.styles.grid_size_columns = columns
@@ -130,11 +147,8 @@ class PulseScreen(SpanActions, ConsoleScreen):
         charts = self._charts
         if charts is None or not self.is_mounted:
             return
-        at, before = self._cursor_step(charts), [pane.says_something for pane in self._panes]
-        for pane in self._panes:
-            pane.tell(charts, at)
-        if before != [pane.says_something for pane in self._panes]:
-            self._place_charts(self.size)
+        for pane in self._grid.query(ChartPane):
+            pane.tell(charts, self._cursor_step(charts))
         self.show_header()  # and what it counts, in the charts
         self.show_titles()
 
@@ -142,12 +156,10 @@ class PulseScreen(SpanActions, ConsoleScreen):
         zone, pulse = self.console.clock.zone, charts.pulse
         marks = [] if at is None else [mark_words(mark, zone) for mark in charts.marks_at(at)]
         said = "  ".join([charts.reading(at, zone), *marks[-2:]])
-        hidden = sum(not pane.display and pane.says_something for pane in self._panes) + (
-            not self._wall.display and self._of == PulseOf()
-        )
+        hidden = sum(not pane.display for pane in self._goals)
         words = (
             "a sample of attempts" if pulse.sampled else "",
-            title_of(pulse),
+            pulse.of.title,
             self.span_words,
             self.frozen_words,
             f"{self.key_names('focus.next')}: {hidden} more" if hidden else "",
@@ -159,26 +171,23 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     def chosen(self) -> Mapping[str, str]:
         return {
-            "of": f"{self._of.scope.name} {self._of.name}" if self._of.name else "",
+            "of": "" if self._of.whole else self._of.words,
             "span": str(self.span.chosen or ""),
             "phase": self._phase.name if self._phase else "",
         }
 
     def choose(self, words: Mapping[str, str]) -> None:
-        scope, _, name = words.get("of", "").partition(" ")
-        if name and scope in PulseScope.__members__:
-            self._of = PulseOf(PulseScope[scope], name)
+        self._of = PulseOf.meant(words.get("of", "")) or PulseOf()
         if words.get("span", "").isdecimal() and int(words["span"]) in SPANS_MS:
             self.span.chosen = int(words["span"])
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
 
     def go_to_pane(self, step: int) -> None:
-        panes = [pane for pane in self._panes if pane.says_something]
-        goals: list[Widget] = [*panes, *([self._wall] if self._of == PulseOf() else ())]
+        goals = self._goals
         here = goals.index(self.focused) if self.focused in goals else 0
         goal = goals[(here + step) % len(goals)]
         if not goal.display:
-            room = max(1, sum(pane.display for pane in panes))
+            room = max(1, sum(pane.display for pane in self._panes))
             self._walled = goal is self._wall
             self._first = self._first if self._walled else (here + step) % len(goals) // room * room
             self._place_charts(self.size)
@@ -189,7 +198,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     @handles("pulse.wall")
     def _fill_with_wall(self) -> None:
         """The wall alone, or the charts again."""
-        self._walled = not self._walled and self._of == PulseOf()
+        self._walled = not self._walled and self._of.whole
         self._place_charts(self.size)
         (self._wall if self._walled else self._panes[0]).focus()
         self.console.read_soon()
@@ -215,17 +224,15 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def _narrow(self, typed: str) -> None:
         """The whole crawl, or the part of it that is named: `origin O`, `job J`, `worker W`; without words it is asked
         for."""
-        scope, _, name = typed.strip().partition(" ")
         if not typed.strip():
             from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before it is needed
 
             names = scopes_of(self.console.live_state)[:_OFFERED]
-            here = f"{self._of.scope.name} {self._of.name}".strip()
-            dialog = ChooseScreen("Pulse of", [(one, one) for one in names], here)
+            dialog = ChooseScreen("Pulse of", [(one, one) for one in names], self._of.words)
             self.app.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
-        elif scope == PulseScope.crawl.name or (scope in PulseScope.__members__ and name):
-            self._of = PulseOf(PulseScope[scope], name.strip()) if name else PulseOf()
-            self._charts, self._first = None, 0
+        elif (of := PulseOf.meant(typed)) is not None:
+            self._of, self._charts, self._first = of, None, 0
+            self._place_charts(self.size)
             self.read_anew()
         else:
             self.console.tell("no", "crawl, origin NAME, job NAME or worker NAME", "warning")
@@ -233,7 +240,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def open_selected(self) -> None:
         if self.focused is self._wall:
             self.console.go_to(Where.origin, str(self._wall.cursor_key or ""))
-        elif isinstance(self.focused, ExitsPane):
+        elif self.focused is self._exits:
             self.console.do(Where.failures.goes_there)
         elif self._charts is not None:
             pulse, cursor = self._charts.pulse, self.span.cursor

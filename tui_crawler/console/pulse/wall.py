@@ -1,4 +1,4 @@
-"""The wall: every origin over the span, one line each. Pure."""
+"""The tables of Pulse: the wall, which is every origin over the span, one line each, and the exit codes. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import groupby
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+from tui_crawler.console.origin.rows import exits_of
 from tui_crawler.console.overview.rows import chosen
 from tui_crawler.domain.record import replace
 from tui_crawler.text.cells import Cell, Styled
@@ -17,6 +18,7 @@ from tui_crawler.text.sparkline import LEVELS
 
 if TYPE_CHECKING:
     from tui_crawler.domain.history.pulse import Pace
+    from tui_crawler.domain.records.page_view import ExitCountView
     from tui_crawler.domain.records.view import OriginView
 
 LISTED = 500
@@ -57,3 +59,9 @@ def wall_lines(origins: Mapping[str, OriginView], paces: Mapping[str, Pace]) -> 
     listed = nlargest(LISTED, origins.values(), key=lambda view: (view.requests, view.origin))
     listed.sort(key=lambda view: view.origin)
     return [WallLine(view, paces.get(view.origin, ())) for view in listed]
+
+
+def exits_of_run(counts: Sequence[ExitCountView]) -> Relation[ExitCountView]:
+    """Return how attempts of the run ended as a relation."""
+    relation = exits_of(counts)
+    return replace(relation, columns=tuple(one for one in relation.columns if one.id != "recent"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tui_crawler.console.ports import Reports
 from tui_crawler.console.reading.ask import (
     COUNTER_MS,
     FAST_MS,
@@ -18,7 +19,7 @@ from tui_crawler.console.reading.ask import (
     Ask,
     NewsAsk,
     ReadingRequest,
-    asks,
+    reads,
 )
 from tui_crawler.domain.history.idle_reason import at_rest
 from tui_crawler.domain.record import dataclass, field, replace
@@ -29,11 +30,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.clock import ConsoleClock
-    from tui_crawler.console.ports import Reports
-    from tui_crawler.domain.history.coverage import Coverage
     from tui_crawler.domain.history.diagnosis import DiagnosisFacts
     from tui_crawler.domain.records.operator_view import JobView
-    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
+    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
     from tui_crawler.domain.records.worker import WorkerView
 
 
@@ -89,51 +88,20 @@ EVENTS: NewsAsk[AttemptView] = NewsAsk(attempts_since, every_ms=COUNTER_MS)
 """The newest attempts of the whole crawl, newest first."""
 
 
-@asks(COUNTER_MS)
-def totals(reports: Reports, _now: int) -> TotalsView:
-    """Read what the whole crawl adds up to."""
-    return reports.totals()
-
-
-@asks(SLOW_MS)
-def coverage_statement(reports: Reports, _now: int) -> Coverage:
-    """Read what the run covers; it takes a while."""
-    return reports.coverage_statement()
-
-
-class DiagnosisReports(Protocol):
-    """What may need a person."""
+class HeaderReports(Protocol):
+    """What header, tabs and prompt need of the whole crawl, and the workers that have not ended."""
 
     def diagnosis_facts(self) -> DiagnosisFacts: ...
-
-
-@asks(RARE_MS)
-def diagnosis_facts(reports: DiagnosisReports, _now: int) -> DiagnosisFacts:
-    """Read what may need a person."""
-    return reports.diagnosis_facts()
-
-
-class WorkerReports(Protocol):
-    """Jobs, and the workers that have not ended."""
-
     def jobs(self) -> tuple[JobView, ...]: ...
     def workers(self) -> tuple[WorkerView, ...]: ...
 
 
-@asks(RARE_MS)
-def jobs(reports: WorkerReports, _now: int) -> tuple[JobView, ...]:
-    """Read the jobs, so that one can be named anywhere, and the rules in force."""
-    return reports.jobs()
-
-
-@asks(SLOW_MS, by_time=True)
-def workers(reports: WorkerReports, _now: int) -> tuple[WorkerView, ...]:
-    """Read who crawls."""
-    return reports.workers()
-
-
-TOTALS, COVERAGE, JOBS, WORKERS = totals(), coverage_statement(), jobs(), workers()
-DIAGNOSIS = diagnosis_facts()
+TOTALS = reads(Reports.totals, COUNTER_MS)()
+COVERAGE = reads(Reports.coverage_statement)()
+"""What the run covers; it takes a while to read."""
+JOBS = reads(HeaderReports.jobs, RARE_MS)()
+WORKERS = reads(HeaderReports.workers, by_time=True)()
+DIAGNOSIS = reads(HeaderReports.diagnosis_facts, RARE_MS)()
 _CREW = replace(WORKERS, every_ms=RARE_MS, by_time=False)
 _HEADER_ASKS = TOTALS, COVERAGE, DIAGNOSIS, JOBS, WORKERS
 

@@ -91,10 +91,6 @@ class RuleEditorScreen(RuleReadingScreen):
         self._show_impact()
         self.show_entry()
 
-    def on_unmount(self) -> None:
-        super().on_unmount()
-        self.counting.close()
-
     @property
     def in_force(self) -> RulesInForce | None:
         return self.session.in_force

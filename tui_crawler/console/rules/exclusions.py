@@ -95,10 +95,6 @@ class ExclusionEntry:
         self._entered = False
         self._over()
 
-    def close(self) -> None:
-        """Ends the thread."""
-        self._counting.close()
-
     def _ask(self) -> None:
         asked = exclude(self._typed, self._added(), self._counting.news)
         if isinstance(asked, str):

@@ -6,11 +6,13 @@ a count of everything.
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
+
+from textual.worker import get_current_worker
 
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.rules.draft import DraftReading, RuleDraft, reading_of
@@ -73,7 +75,8 @@ class Timing:
 class ImpactNews:
     """How far the counting is: `known` URLs judged; at the end a `preview`, or an `error` (raw text).
 
-    `reading` is what the draft says; one that says what its base says, or is wrong, has no impact."""
+    `reading` is what the draft says; one that says what its base says, or is wrong, has no impact. With `count` it is
+    counted further."""
 
     asked: CountedChange
     reading: DraftReading | None = None
@@ -81,6 +84,7 @@ class ImpactNews:
     preview: Preview | None = None
     error: str = ""
     timing: Timing = Timing()
+    count: ImpactCount | None = None
 
     @property
     def over(self) -> bool:
@@ -106,8 +110,8 @@ class _Superseded(Exception):
 
 
 class Counting:
-    """What one part of a screen has counted: what was asked for last, and the `news` of it. A thread counts, which
-    begins with the first question."""
+    """What one part of a screen has counted: what was asked for last, and the `news` of it. A thread counts, until
+    something else is asked or the screen is left."""
 
     def __init__(self, screen: ConsoleScreen, rule_queries: RuleQueries, hears: Callable[[], object]) -> None:
         """`hears` is called in the loop of the screen, when the news is other."""
@@ -115,14 +119,8 @@ class Counting:
         self._clock = screen.console.clock
         self.asked: CountedChange = ()
         self.news: ImpactNews | None = None
-        self._under_way = self._begun = False
+        self._under_way = False
         self._pause: Timer | None = None
-        self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
-        # of the thread
-        self._counted: CountedChange = ()
-        self._reading: DraftReading | None = None
-        self._count: ImpactCount | None = None
-        self._timing = Timing()
 
     def ask(self, asked: CountedChange, wait_s: float = 0) -> None:
         """Count this, nothing else; of the question before is nothing known. Without entries nothing is counted."""
@@ -130,13 +128,9 @@ class Counting:
         if self._pause is not None:
             self._pause.stop()
         if wait_s:
-            self._pause = self._screen.set_timer(wait_s, lambda: self._put(asked, "all"))
+            self._pause = self._screen.set_timer(wait_s, lambda: self._start("all"))
         else:
-            self._put(asked, "all")
-
-    def close(self) -> None:
-        """End the thread (from any thread)."""
-        self._inbox.put(None)
+            self._start("all")
 
     @property
     def over(self) -> bool:
@@ -164,13 +158,14 @@ class Counting:
     def _go_on(self, extent: Extent) -> None:
         if extent and not self._under_way:
             self._under_way = True
-            self._put(self.asked, extent)
+            self._start(extent)
 
-    def _put(self, asked: CountedChange, extent: Extent) -> None:
-        self._inbox.put((asked, extent))
-        if not self._begun:
-            self._begun = True
-            self._screen.run_worker(self._run, name="impact", group="impact", thread=True, exit_on_error=False)
+    def _start(self, extent: Extent) -> None:
+        last = self.news or ImpactNews(self.asked)
+        last = replace(last, count=None) if extent == "all" else last
+        group = f"impact {id(self)}"
+        begin = partial(self._count, last)
+        self._screen.run_worker(begin, name="impact", group=group, thread=True, exclusive=True, exit_on_error=False)
 
     def _heard(self, news: ImpactNews) -> None:
         """Take what was counted; what was known before stays until a later count is over."""
@@ -183,61 +178,46 @@ class Counting:
         with suppress(RuntimeError):  # the screen's loop has ended
             self._screen.call_later(self._heard, news)
 
-    def _run(self) -> None:
-        """Count until closed, only what was asked for last. Blocking."""
-        while True:
-            wanted = self._inbox.get()
-            while wanted is not None and not self._inbox.empty():
-                wanted = self._inbox.get()
-            if wanted is None:
-                return
-            asked, extent = wanted
-            if asked is not self._counted or extent == "all":
-                self._counted, self._count, self._reading = asked, None, None
-            self._count_now(asked)
-
-    def _count_now(self, asked: CountedChange) -> None:
-        begun, told = self._clock.mono_ms(), 0
+    def _count(self, last: ImpactNews) -> None:
+        """Count on from what is known of a question. Blocking."""
+        worker, begun, told = get_current_worker(), self._clock.mono_ms(), 0
+        news = ImpactNews(last.asked, last.reading)
 
         def progress(known: int) -> None:
             nonlocal told
-            if not self._inbox.empty():
+            if worker.is_cancelled:
                 raise _Superseded
             if known - told >= _TELL_EVERY:
                 told = known
-                self._deliver(ImpactNews(asked, self._reading, known))
+                self._deliver(replace(news, known=known))
 
         try:
-            count, whole = self._count, self._count is None
-            if count is None:
-                count = self._count = self._begin(asked)
-            if count is None:
+            if news.reading is None and isinstance(last.asked, RuleDraft):
+                reading = reading_of(last.asked, self._rule_queries.read(last.asked.text))
+                news = replace(news, reading=reading)
+                self._deliver(news)
+            if (count := last.count or self._begin(news)) is None:
                 return
             preview = count.go_on(progress)
+            timing = self._timed(begun, last)
+            self._deliver(replace(news, known=preview.known, preview=preview, timing=timing, count=count))
         except _Superseded:
-            self._count = None
             return
         except Exception as error:  # whatever fails below must not end the console
-            self._count = None
-            timing = self._timed(begun, whole=True)
-            self._deliver(ImpactNews(asked, self._reading, error=failure_words(error), timing=timing))
-            return
-        self._deliver(ImpactNews(asked, self._reading, preview.known, preview, timing=self._timed(begun, whole=whole)))
+            self._deliver(
+                replace(news, error=failure_words(error), timing=self._timed(begun, replace(last, count=None)))
+            )
 
-    def _begin(self, asked: CountedChange) -> ImpactCount | None:
+    def _begin(self, news: ImpactNews) -> ImpactCount | None:
+        """Return a count of everything; None where there is nothing to be counted."""
+        asked, reading = news.asked, news.reading
         if not isinstance(asked, RuleDraft):
             return self._rule_queries.impact_of_exclusions(asked) if asked else None
-        if self._reading is None:
-            self._reading = reading_of(asked, self._rule_queries.read(asked.text))
-        news = ImpactNews(asked, self._reading)
-        self._deliver(news)
-        base = asked.base
-        change = change_between(base.policies, self._reading.policies)
-        return None if news.counts_nothing else self._rule_queries.impact(change, base.job)
+        if reading is None or news.counts_nothing:
+            return None
+        return self._rule_queries.impact(change_between(asked.base.policies, reading.policies), asked.base.job)
 
-    def _timed(self, begun: int, *, whole: bool) -> Timing:
-        ended, last = self._clock.mono_ms(), self._timing
-        took = ended - begun
-        of_all = (ended, took) if whole else (last.all_ended, last.all_ms)
-        self._timing = Timing(self._clock.wall_ms(), ended, took, *of_all)
-        return self._timing
+    def _timed(self, begun: int, last: ImpactNews) -> Timing:
+        ended, before = self._clock.mono_ms(), last.timing
+        of_all = (ended, ended - begun) if last.count is None else (before.all_ended, before.all_ms)
+        return Timing(self._clock.wall_ms(), ended, ended - begun, *of_all)

@@ -44,9 +44,6 @@ class RuleReadingScreen(WaitingScreen):
         self._info = Lines(id="rules-info", classes="pane")
         self._exclusions = ExclusionEntry(self, lambda: self.added, ("#rules-info", self.EXCLUDES), self.leave_line)
 
-    def on_unmount(self) -> None:
-        self._exclusions.close()
-
     @property
     @abstractmethod
     def in_force(self) -> RulesInForce | None:

@@ -41,6 +41,10 @@ class RuleArea(PlainArea):
     def on_mount(self) -> None:
         self.theme = "rules"
 
+    def on_resize(self) -> None:
+        """Keep the cursor in view where there is less room."""
+        self.call_after_refresh(self.scroll_cursor_visible)
+
     def put(self, text: str, cursor: tuple[int, int]) -> None:
         """Show another text; what is typed later can be undone as far as this."""
         self.load_text(plain_text(text))

@@ -105,6 +105,13 @@ def without_entry(counts: RefusalCounts) -> int:
     return sum(row.count for row in counts.rows if row.exit_code == _POLICY and not row.decided_by)
 
 
+def log_filter(entry: Entry) -> str:
+    """Return what keeps the refusals by an entry, of all entries of the log."""
+    words = _words_of(entry.value)
+    parts = words[1].split('"') if words is not None else (_QUERY, entry.line.source)
+    return " ".join(f'"{part.strip()}"' for part in parts if part.strip())
+
+
 def _words_of(value: object) -> tuple[str, str] | None:
     """Return the exit code and the words that a refusal by an entry is logged with; None where it refuses nothing."""
     match value:

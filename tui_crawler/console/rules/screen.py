@@ -30,6 +30,7 @@ from tui_crawler.console.rules.rows import (
     rule_lines,
     since_words,
 )
+from tui_crawler.console.rules.rule_hits import log_filter
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.rules.exclusion import Exclusion
@@ -251,12 +252,15 @@ class RulesScreen(RuleReadingScreen):
             super().leave()
 
     def open_selected(self) -> None:
-        """All of the entry under the cursor; from a version to what it changed."""
+        """All of the entry under the cursor, or what its hits refused; from a version to what it changed."""
         entry, now = self._entry, self._current
         if self.focused is self._versions and self._difference.display:
             self._difference.focus()
         elif self.focused is self._versions:
             self._open_info(self._difference_heading, self._difference.lines)
+        elif self.focused is self._lines and entry is not None and self._lines.door is not None:
+            self.console.go_to(Where.logs)
+            self.console.do("log.filter", log_filter(entry))
         elif self.focused is self._lines and entry is not None:
             line = [now] if now is not None else []
             while line and (parent := self._before(line[-1])) is not None and parent.ruleset_id < line[-1].ruleset_id:

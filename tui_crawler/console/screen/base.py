@@ -29,7 +29,7 @@ from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.screen.places import ScreenPlace
-from tui_crawler.console.screen.port import ListExport, ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
 from tui_crawler.console.table.layouts import TableLayout, ViewLayout
@@ -140,9 +140,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             await super().on_event(event)
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar()
+        yield HeaderBar(id="header")
         yield TabBar(id="views")
-        yield DiagnosisBar()
+        yield DiagnosisBar(id="diagnosis")
         if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
@@ -150,7 +150,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             yield self._replay_bar
         yield from self.body()
         yield EntryLine(self.focus_main)
-        yield FooterBar()
+        yield FooterBar(id="footer")
         yield NoticeBox()
         yield TooSmall()
 

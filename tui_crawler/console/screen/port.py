@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.message_pump import MessagePump
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from textual.screen import Screen
 
     from tui_crawler.console.action import Situation, Where
@@ -66,13 +64,6 @@ class ConsolePort(Protocol):
 
     def situation(self, screen: Screen[Any], /) -> Situation:
         """What actions depend on."""
-
-
-class ListExport(Protocol):
-    """Writes a list of which a table holds a part only."""
-
-    def begin(self, format_id: str, path: Path) -> None:
-        """Begins to write, in the background."""
 
 
 class ReachesConsole:

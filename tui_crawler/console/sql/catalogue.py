@@ -9,11 +9,10 @@ from operator import attrgetter
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text import shown
 from tui_crawler.text.columns import Column, Relation
-from tui_crawler.text.format import plural
 
 _PLAIN_NAME = re.compile("[a-z_][a-z_0-9]*")
 _LIMIT = 100
-_PROPOSAL = re.compile(rf"SELECT [^;]+ FROM \S+ LIMIT {_LIMIT}")  # noqa: S608  a pattern
+_PROPOSAL = re.compile(rf"SELECT ([^;]+) FROM (\S+) LIMIT {_LIMIT}")  # noqa: S608  a pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +21,6 @@ class CatalogueView:
 
     name: str
     columns: Sequence[str]
-
-    @property
-    def heading(self) -> str:
-        """What the table of its columns is called."""
-        return f"{self.name} · {plural(len(self.columns), 'column')}"
 
 
 VIEWS: Relation[CatalogueView] = Relation(
@@ -37,10 +31,7 @@ VIEWS: Relation[CatalogueView] = Relation(
         Column("columns", "COLUMNS", shown.plain("muted"), None, 1, value=lambda view: ", ".join(view.columns)),
     ),
 )
-VIEW_COLUMNS: Relation[str] = Relation(
-    key=str,
-    columns=(Column("name", "COLUMN", value=str),),
-)
+VIEW_COLUMNS: Relation[str] = Relation(key=str, columns=(Column("name", "COLUMN", value=str),))
 
 
 def quoted(name: str) -> str:
@@ -48,24 +39,15 @@ def quoted(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 
-def is_proposal(text: str) -> bool:
-    """Return whether a query is one that was proposed, perhaps in an earlier screen, and not changed since."""
-    return _PROPOSAL.fullmatch(text) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A query about a view: some of its columns, or all."""
-
-    view: str
-    columns: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The query as SQL."""
-        return f"SELECT {', '.join(map(quoted, self.columns)) or '*'} FROM {quoted(self.view)} LIMIT {_LIMIT}"  # noqa: S608  text to be edited
-
-    def of(self, view: str, column: str) -> Proposal:
-        """Return the proposal after a view, or a `column` of it, was chosen."""
-        before = self.columns if view == self.view else ()
-        return Proposal(view, (*before, column) if column and column not in before else ())
+def proposed(text: str, view: str, column: str = "") -> str | None:
+    """Return a query about a view with all of its columns. Where `text` is a proposal about this view, a `column` is
+    added to those in it; one that is in it brings all back. None: `text` is a query that a person has typed."""
+    before = _PROPOSAL.fullmatch(text)
+    if text and before is None:
+        return None
+    name, chosen = quoted(view), quoted(column)
+    names = before[1].split(", ") if before is not None and before[2] == name else []
+    columns = ["*"]
+    if column and chosen not in names:
+        columns = [*(one for one in names if one != "*"), chosen]
+    return f"SELECT {', '.join(columns)} FROM {name} LIMIT {_LIMIT}"  # noqa: S608  text to be edited

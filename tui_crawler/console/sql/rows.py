@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -91,17 +91,12 @@ _BYTES_SHOWN = 32
 _TIME_ENDINGS = ("_at", "_before", "_until")
 
 
-def _titles(names: Sequence[str]) -> list[str]:
+def _titles(names: Sequence[str]) -> Sequence[str]:
     """The names of columns, where equal ones get a number."""
-    found: Counter[str] = Counter()
-    taken = set(names)
-    titles: list[str] = []
+    titles, taken = list[str](), set(names)
     for name in names:
-        found[name] += 1
-        title = name
-        while found[name] > 1 and title in taken:
-            title = f"{name} {found[name]}"
-            found[name] += title in taken
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        title = name if name not in titles else next(one for one in numbered if one not in taken)
         taken.add(title)
         titles.append(title)
     return titles

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from textual import events
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
@@ -19,17 +20,20 @@ from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.port import ReachesConsole
-from tui_crawler.console.sql.catalogue import VIEW_COLUMNS, VIEWS, CatalogueView, Proposal, is_proposal, quoted
+from tui_crawler.console.sql.catalogue import VIEW_COLUMNS, VIEWS, CatalogueView, proposed, quoted
 from tui_crawler.console.sql.chart import ResultChart, axes_of, chart_of, drawn
 from tui_crawler.console.sql.rows import AnswerRow, Schema, answer_lines, answer_of, answer_rows, answer_words, complete
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.text.cells import Styled
-from tui_crawler.text.format import READING, clock, elapsed
+from tui_crawler.text.format import READING, clock, elapsed, plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.sql.queries import QuerySession
+
+
+T = TypeVar("T")
 
 
 class SqlEditor(PlainArea):
@@ -109,29 +113,23 @@ class SqlEditor(PlainArea):
         return True
 
 
-class ResultChartPane(Lines, ReachesConsole):
-    """The chart of two columns of the result."""
+class ResultChartPane(ReachesConsole, Bar, can_focus=True):
+    """The chart of two columns of the result, shown while there is one."""
 
-    def __init__(self) -> None:
-        super().__init__(id="sql-chart", classes="pane")
-        self.chart = ResultChart("", "")
-        self.display = False
+    chart: ResultChart | None = None
 
-    def draw(self, chart: ResultChart) -> None:
-        """Show a chart."""
-        self.chart = chart
-        self.on_resize()
+    def draw(self, chart: ResultChart | None) -> None:
+        """Show a chart, or hide."""
+        self.chart, self.display = chart, chart is not None
+        self.lay_out()
 
-    def on_resize(self, _event: events.Resize | None = None) -> None:
-        """Draw it at the present size."""
-        self._width = -1
-        self._measure()
-        self.refresh()
-
-    def _lay_out(self, width: int) -> int:
-        height, console = self.scrollable_content_region.height, self.console
-        self._laid_out = drawn(self.chart, width, height, console.appearance.dots, console.clock.zone)
-        return len(self._laid_out)
+    def lines_for(self, size: Size) -> Sequence[Line]:
+        one, console = self.chart, self.console
+        if one is None:
+            return ()
+        width = size.width - (not one.ordered and len(one.points) > size.height)  # a scroll bar
+        lines = drawn(one, width, size.height, console.appearance.dots, console.clock.zone)
+        return [tuple(Styled(text, role) for text, role in line) for line in lines]
 
 
 _FIRST = "SELECT origin, todo, done, failed FROM v_origin ORDER BY failed DESC"
@@ -159,22 +157,20 @@ class SqlScreen(ConsoleScreen):
         self._query_session, self._question = query_session, question
         self._answer = QueryAnswer()
         self._problem = ""  # why the last query has no result; that of the one before is still shown
-        self._asked = 0  # how many queries were run
-        self._waits = False
-        self._since = 0
+        self._since: int | None = None  # when the query that runs was started (monotonic ms)
         self._cancelled = False
-        self._proposal = Proposal("")
         self._back = 0  # how far back in the history
 
     def body(self) -> Iterable[Widget]:
         text = self._question or self._query_session.draft or _FIRST  # the history may be of another crawl
         self._editor = SqlEditor(text, id="sql-editor", classes="pane")
         self._editor.ask, self._editor.recall = self._ask, self._recall
-        self._editor.offer = self._offer
+        self._editor.offer = lambda words: self._hint_at("  ".join(words[:40]), "accent")
         self._hint = Lines(id="sql-hint", still=True)
         self._table = CrawlTable(answer_of(QueryAnswer()), placeholder="", id="sql-rows", classes="pane")
         self._info = FactsPane(self._facts, "Row", id="sql-info")
-        self._chart = ResultChartPane()
+        self._chart = ResultChartPane(id="sql-chart", classes="pane")
+        self._chart.draw(None)
         self._views = CrawlTable(VIEWS, placeholder=READING, id="sql-views", classes="pane")
         self._columns = CrawlTable(VIEW_COLUMNS, placeholder="", id="sql-columns", classes="pane")
         self._views.name_pane("Views")
@@ -186,8 +182,8 @@ class SqlScreen(ConsoleScreen):
 
     def on_mount(self) -> None:
         """Name the panes, read the catalogue, run the query that was passed."""
-        self._hint.show([Styled(_HINT, "muted")])
-        self.app.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
+        self._hint_at()
+        self._in_thread(self._query_session.schema, self._show_schema)
         if self._question:
             self._editor.move_cursor(self._editor.document.end)
             self._ask(self._question)
@@ -198,14 +194,15 @@ class SqlScreen(ConsoleScreen):
         return answer_lines(self._answer, self._table.cursor_key, self.console.clock.zone)
 
     def on_unmount(self) -> None:
-        if self._waits:
+        if self._since is not None:
             self._query_session.cancel()
 
-    def _offer(self, offered: Sequence[str]) -> None:
-        self._hint.show([Styled("  ".join(offered[:40]), "accent") if offered else Styled(_HINT, "muted")])
+    def _hint_at(self, text: str = "", role: str = "") -> None:
+        """Show a line below the editor; without one its keys."""
+        self._hint.show([Styled(text, role) if text else Styled(_HINT, "muted")])
 
     def show_titles(self) -> None:
-        if self._waits:
+        if self._since is not None:
             ms, back = self.console.clock.mono_ms() - self._since, self.key_names("nav.back")
             words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ running… {elapsed(ms)} · {back} cancels"
         elif self._problem:
@@ -218,13 +215,13 @@ class SqlScreen(ConsoleScreen):
         now = "" if player is None else f" · the current database, not as of {clock(player.at, zone)}"
         title(self._editor, f"SQL · read-only{now}")
         title(self._table, f"Result · {words}")
-        title(self._chart, f"Chart · {self._chart.chart.heading}")
+        title(self._chart, f"Chart · {self._chart.chart.heading}" if self._chart.chart is not None else "Chart")
         title(self._info, "Row" if self._table.cursor_key is None else f"Row {self._table.cursor_index + 1}")
 
     def _show(self, answer: QueryAnswer) -> None:
         table = self._table
-        self._problem = answer.problem
-        self._hint.show([Styled(f"✗ {answer.problem}", "error") if answer.problem else Styled(_HINT, "muted")])
+        self._since, self._problem = None, answer.problem
+        self._hint_at(f"✗ {answer.problem}" if answer.problem else "", "error")
         if answer.problem:
             table.placeholder = f"✗ {answer.problem}"
             held = table.held_rows()  # the result before stays, dimmed
@@ -237,9 +234,8 @@ class SqlScreen(ConsoleScreen):
             table.clear_marks()
             table.set_relation(answer_of(answer))
             table.fill(answer_rows(answer), present(self.console.clock), cursor="first")
-            if self._chart.display:
-                axes = self._chart.chart.x, self._chart.chart.y
-                self._show_chart(*(axes if set(axes) <= set(self._column_ids) else ()))
+            if (chart := self._chart.chart) is not None:
+                self._show_chart(*((chart.x, chart.y) if {chart.x, chart.y} <= set(self._column_ids) else ()))
             self.tick()
         self.tell_footer()
 
@@ -258,7 +254,7 @@ class SqlScreen(ConsoleScreen):
 
     def leave_marks(self) -> bool:
         """Leave marks, unless `esc` cancels a query or closes the chart first."""
-        return not self._waits and not self._chart.display and super().leave_marks()
+        return self._since is None and not self._chart.display and super().leave_marks()
 
     def again(self, *values: object) -> bool:
         if question := "".join(map(str, values)):
@@ -268,7 +264,7 @@ class SqlScreen(ConsoleScreen):
         return True
 
     def leave(self) -> None:
-        if self._waits:
+        if self._since is not None:
             self._cancelled = True
             self._query_session.cancel()
             self.show_titles()
@@ -291,24 +287,22 @@ class SqlScreen(ConsoleScreen):
             self.console.tell("no", "this row has no URL", "muted")
 
     def _ask(self, text: str) -> None:
-        if self._waits:
+        if self._since is not None:
             self.console.tell("no", f"a query is running; {self.key_names('nav.back')} cancels it", "muted")
             return
-        number = self._asked = self._asked + 1
-        self._waits, self._cancelled, self._back = True, False, 0
-        self._since = self.console.clock.mono_ms()
+        self._since, self._cancelled, self._back = self.console.clock.mono_ms(), False, 0
         self._show_result()
-        query_session = self._query_session
-        query_session.remember(text)
-
-        def work() -> None:
-            self.call_later(self._answered, number, query_session.ask(text))
-
-        self.app.run_worker(work, name="sql", group="sql", thread=True, exit_on_error=False)
+        self._query_session.remember(text)
+        self._in_thread(lambda: self._query_session.ask(text), self._show)
         self.show_titles()
 
-    def _read_schema(self) -> None:
-        self.call_later(self._show_schema, self._query_session.schema())
+    def _in_thread(self, work: Callable[[], T], show: Callable[[T], None]) -> None:
+        """Show what some work returns that takes a while."""
+
+        def run() -> None:
+            self.call_later(show, work())
+
+        self.app.run_worker(run, group="sql", thread=True, exit_on_error=False)
 
     def _show_schema(self, schema: Schema) -> None:
         self._editor.schema = schema
@@ -317,7 +311,7 @@ class SqlScreen(ConsoleScreen):
 
     def _show_columns(self) -> None:
         if isinstance(view := self._views.current, CatalogueView):
-            title(self._columns, view.heading)
+            title(self._columns, f"{view.name} · {plural(len(view.columns), 'column')}")
             self._columns.fill(view.columns, present(self.console.clock), cursor="first")
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
@@ -335,9 +329,9 @@ class SqlScreen(ConsoleScreen):
     def _take_name(self, view: str, column: str) -> None:
         """Propose a query, or insert the name into the one that the operator has typed."""
         editor = self._editor
-        if editor.text.strip() in {"", _FIRST} or is_proposal(editor.text):
-            self._proposal = self._proposal.of(view, column)
-            editor.put(self._proposal.text)
+        untouched = editor.text.strip() in {"", _FIRST}
+        if proposal := proposed("" if untouched else editor.text, view, column):
+            editor.put(proposal)
         else:
             editor.insert_name(quoted(column or view))
         editor.focus()
@@ -355,12 +349,11 @@ class SqlScreen(ConsoleScreen):
     @handles("sql.chart")
     def chart_result(self, text: str) -> None:
         """Chart two columns of the result: `x y` as typed, or by the current column; again: the next number column."""
-        columns, names, shown = self._column_ids, text.split(), self._chart.chart if self._chart.display else None
-        at = self._table.current_column
+        columns, names, at = self._column_ids, text.split(), self._table.current_column
         if text and len(names) != 2:
             self.console.tell("no", f"chart {text}: type two columns of the result, x and y", "warning")
         elif columns and at is not None:
-            self._show_chart(*(names or axes_of(columns, self._values(), at, shown)))
+            self._show_chart(*(names or axes_of(columns, self._values(), at, self._chart.chart)))
 
     def _values(self) -> list[Sequence[object]]:
         return [row.record.values for row in self._table.shown_rows() if isinstance(row.record, AnswerRow)]
@@ -371,37 +364,32 @@ class SqlScreen(ConsoleScreen):
 
     def _show_chart(self, x: str = "", y: str = "") -> None:
         """Show a chart of the result in place of its rows; without columns, or where it is none: the rows."""
-        chart = chart_of(self._column_ids, self._values(), x, y)
+        chart, before = chart_of(self._column_ids, self._values(), x, y), self._chart.chart
         if x and chart.problem:
             self.console.tell("no", f"no chart: {chart.problem}", "warning")
-        begins, self._chart.display = not self._chart.display, bool(x) and not chart.problem
+        self._chart.draw(chart if x and not chart.problem else None)
         self.set_class(self._chart.display, "-chart")
-        if self._chart.display:
+        if not self._chart.display:
+            self._table.focus()
+        elif before is None:
             self._show_result()
-            self._chart.draw(chart)
-        if begins or not self._chart.display:
-            (self._chart if self._chart.display else self._table).focus()
+            self._chart.focus()
         self.show_titles()
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """Show the keys of the pane that has the focus now."""
         if self.focused is not self._editor and not self._problem:
-            self._hint.show([Styled(_HINT, "muted")])
+            self._hint_at()
         self.tell_footer()
 
-    def on_bar_action_pressed(self, event: Bar.ActionPressed) -> None:
-        match event.action_id:
+    def on_bar_opened(self, event: Bar.Opened) -> None:
+        match event.goal:
             case "editor.line":
                 self._editor.insert("\n")
             case "editor.complete":
                 self._editor.complete()
             case "editor.recall":
                 self._recall(-1)
-
-    def _answered(self, number: int, answer: QueryAnswer) -> None:
-        if number == self._asked:
-            self._waits = False
-            self._show(answer)
 
     def _recall(self, step: int) -> None:
         asked = self._query_session.asked

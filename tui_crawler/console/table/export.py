@@ -71,7 +71,7 @@ def export(table: TableText, format_id: str) -> str:
 def heading(table: TableText, format_id: str) -> str:
     """What stands above the rows."""
     if format_id == "csv":
-        return _csv([map(_cell, _fields(table.records) or map(_name, table.columns))])
+        return _csv([map(_cell, _fields(map(_values, table.records)) or map(_name, table.columns))])
     if format_id == "jsonl":
         return ""
     rules = ("---:" if column.align == "right" else "---" for column in table.columns)
@@ -80,9 +80,9 @@ def heading(table: TableText, format_id: str) -> str:
 
 def lines(table: TableText, format_id: str) -> str:
     """The rows alone: a long list is written piece by piece."""
-    if format_id == "csv" and (names := _fields(table.records)):
-        values = map(_values, table.records)
-        return _csv([[_plain(name, one.get(name)) for name in names] for one in values])
+    values = [*map(_values, table.records)] if format_id == "csv" else []
+    if names := _fields(values):
+        return _csv([[_plain(name, one.get(name)) for name in names] for one in values if one is not None])
     if format_id == "csv":
         return _csv([[sheet_text(_bare(text)) for text in _texts(row)] for row in table.rows])
     if format_id == "jsonl":
@@ -121,26 +121,20 @@ def _csv(rows: Iterable[Iterable[str]]) -> str:
     return text.getvalue()
 
 
-def _fields(records: Sequence[object | None]) -> tuple[str, ...]:
+def _fields(records: Iterable[Mapping[str, object] | None]) -> tuple[str, ...]:
     """The names of all values that the records have, in their order; none where a row has no record."""
     names: dict[str, None] = {}
-    for record in records:
-        if record is None:
+    for values in records:
+        if values is None:
             return ()
-        names |= dict.fromkeys(_names(record))
+        names |= dict.fromkeys(values)
     return tuple(names)
 
 
-def _names(record: object) -> Iterable[str]:
-    if isinstance(record, Mapping):
-        return map(str, record)
-    return (one.name for one in fields(record)) if is_dataclass(record) else ()
-
-
-def _values(record: object | None) -> Mapping[str, object]:
-    if isinstance(record, Mapping):
+def _values(record: object | None) -> Mapping[str, object] | None:
+    if record is None or isinstance(record, Mapping):
         return record
-    return {name: getattr(record, name) for name in _names(record)}
+    return {one.name: getattr(record, one.name) for one in fields(record)} if is_dataclass(record) else {}
 
 
 def _plain(name: str, value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,14 +11,14 @@ if TYPE_CHECKING:
     from tui_crawler.console.table.crawl_table import CrawlTable
 
 
+@dataclass(slots=True)
 class TableMarks:
-    """The marks in some tables. Those of a table among the selectors `acting` (empty: none) are what actions are about:
-    of the one that has the focus (`focused`), else of the first."""
+    """The marks in some tables. Those of a table among the selectors `_acting_at` (empty: none) are what actions are
+    about: of the one that has the focus (`_focused`), else of the first."""
 
-    def __init__(
-        self, tables: Callable[[], Sequence[CrawlTable]], focused: Callable[[], CrawlTable | None], acting: str
-    ) -> None:
-        self._tables, self._focused, self._acting_at = tables, focused, acting
+    _tables: Callable[[], Sequence[CrawlTable]]
+    _focused: Callable[[], CrawlTable | None]
+    _acting_at: str
 
     @property
     def count(self) -> int:

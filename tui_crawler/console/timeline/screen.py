@@ -64,8 +64,10 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         said = cell_words(timeline, timeline.span.nearest(self.present()) if at is None else at, zone).split(" · ")
         what, more = Styled(" · ".join(said[:4]), "strong"), Styled(" · ".join(said[4:]), "muted")
         span = Styled(" · ".join(filter(None, (self.frozen_words or self.span_words, since))), "muted")
-        drawn_with = tuple(
-            Styled(*one) for one in (("log scale  ", "muted"), *legend(SERIES, self.console.appearance.dots))
+        entries = legend(SERIES, self.console.appearance.dots)
+        drawn_with = (
+            Styled("log scale", "muted"),
+            *(Styled(*piece) for entry in entries for piece in (("  ", ""), *entry)),
         )
         beside = [Split(what, span), Split(more, drawn_with)]
         self._reading.show([what, more, Split(span, drawn_with)] if self.has_class("-narrow") else beside)

@@ -81,9 +81,6 @@ class TreeScreen(RowsScreen):
         self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self.tick)
         yield Vertical(self._table, self._info, id="body")
 
-    def on_unmount(self) -> None:
-        self._exclusion.close()
-
     def readings(self) -> tuple[AnyReading, ...]:
         """What is unfolded, the one unfolded last first; then what is counted of it."""
         branches = [*reversed(self._opened.values())]

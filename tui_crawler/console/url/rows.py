@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, get_character_cell_size
 
-from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
+from tui_crawler.console.logs.attempts import circumstances, exit_cell, exit_in_full, meaning, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, Split, fact, heading, width_of
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.console.urls.queries import MOST_LINKS
 from tui_crawler.domain.crawl.cut import cut_names, cut_words
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.records.exit_code import AttemptKind
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.domain.records.attempt import RequestRecord
-    from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
+    from tui_crawler.domain.records.page_view import Hop, LinkEnd, PageDetail, PageView
     from tui_crawler.domain.records.view import AttemptView
 
 
@@ -145,18 +144,7 @@ def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     page = detail.page
     lines: list[Line] = []
     if detail.path:
-        first = (Styled("◆ ", "accent"), path_of(detail.path[0].from_url, page.origin), Styled("  seed", "muted"))
-        lines.append(Split(first, Styled("depth 0", "muted")))
-        hidden = max(0, len(detail.path) - _PATH)
-        if hidden:
-            lines.append(Styled(f"  … {plural(hidden, 'step')}", "faint"))
-        steps = detail.path[hidden:]
-        for number, hop in enumerate(steps, 1):
-            last, seen = number == len(steps), clock(hop.first_seen_at, zone)[:5] if hop.first_seen_at else "-"
-            step = Styled(path_of(hop.to_url, page.origin), "strong" if last else "")
-            about = Styled(f"  <{hop.kind}> {seen} depth {hop.depth}", "muted")
-            arrow = Styled(f"{'  ' * min(number - 1, _INDENTED)}↳ ", "muted")
-            lines.append(Split((arrow, step), (about, Styled(" ◀ shortest" if last else "", "accent"))))
+        lines += steps_lines(detail.path, page.origin, zone)
     elif page.depth == 0:
         lines.append(Split((Styled("◆ ", "accent"), "a seed"), Styled("depth 0", "muted")))
     else:
@@ -165,6 +153,22 @@ def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     pages = plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
     lines += ["", fact("linked", f"from {pages}, to {many_links(detail.outlink_count)}")]
     return [*lines, *(redirect_lines(detail)[:4] or [Styled("no redirect is known", "faint")])]
+
+
+def steps_lines(path: Sequence[Hop], origin: str, zone: tzinfo) -> list[Line]:
+    """The way from a seed, link by link, of a long one its end; URLs of `origin` without that."""
+    first = (Styled("◆ ", "accent"), path_of(path[0].from_url, origin), Styled("  seed", "muted"))
+    lines: list[Line] = [Split(first, Styled("depth 0", "muted"))]
+    hidden = max(0, len(path) - _PATH)
+    if hidden:
+        lines.append(Styled(f"  … {plural(hidden, 'step')}", "faint"))
+    for number, hop in enumerate(path[hidden:], hidden + 1):
+        last, seen = number == len(path), clock(hop.first_seen_at, zone)[:5] if hop.first_seen_at else "-"
+        step = Styled(path_of(hop.to_url, origin), "strong" if last else "")
+        about = Styled(f"  <{hop.kind}> {seen} depth {hop.depth}", "muted")
+        arrow = Styled(f"{'  ' * min(number - hidden - 1, _INDENTED)}↳ ", "muted")
+        lines.append(Split((arrow, step), (about, Styled(" ◀ shortest" if last else "", "accent"))))
+    return lines
 
 
 def many_links(number: int) -> str:
@@ -273,16 +277,9 @@ def tries_of(detail: PageDetail) -> list[Try]:
 def _note(of: Try) -> Cell:
     """What an attempt cost and brought, and why it ended so."""
     one = of.attempt
-    parts: list[str | Styled] = []
-    if one.patience_after != one.patience_before:
-        parts.append(Styled(f"patience {one.patience_before}→{one.patience_after}  ", "warning"))
-    if one.kind != AttemptKind.page:
-        parts.append(Styled(f"{one.kind}  ", "muted"))
+    parts = [*circumstances(one), Styled(one.message)]
     if one.new_pages:
-        parts.append(Styled(f"+{plural(one.new_pages, 'page')}  ", "ok"))
-    if one.cut:
-        parts.append(Styled(f"cut: {', '.join(one.cut)}  ", "warning"))
-    parts.append(one.message)
+        parts.insert(0, Styled(f"+{plural(one.new_pages, 'page')}  ", "ok"))
     if one.decided_by:
         parts.append(Styled(f"  {one.decided_by}" if one.message else one.decided_by, "muted"))
     return tuple(parts)

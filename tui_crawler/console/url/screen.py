@@ -27,6 +27,7 @@ from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url import rows
+from tui_crawler.console.url.explanation import explained
 from tui_crawler.console.url.page_text import PageText, page_text
 from tui_crawler.console.url.rows import LINKS, REQUESTS, TRIES, LinkLine
 from tui_crawler.console.url.why_lines import trace_lines
@@ -40,7 +41,7 @@ from tui_crawler.text.format import READING, count, plural, size
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.console.url.explanation import ExplanationQuery
+    from tui_crawler.console.ports import Explainer, Reports
     from tui_crawler.domain.records.attempt import RequestRecord
     from tui_crawler.text.cells import Present
 
@@ -117,13 +118,12 @@ class UrlScreen(RowsScreen):
     WHERE = Where.url
     AUTO_FOCUS = "#url-attempts"
 
-    def __init__(self, explanations: ExplanationQuery, url: str, tab: str = _TABS[0]) -> None:
+    def __init__(self, explainer: Callable[[Reports], Explainer], url: str, tab: str = _TABS[0]) -> None:
         """`url` is raw text. `tab`: the name of the one that is shown first."""
         super().__init__()
-        self._inquiry, self._url = explanations, url
-        self.tab = tab
+        self._url, self.tab = url, tab
         self._page_read = PaneReading(lambda: detail_of(url, 0, MOST_LINKS), lambda _: self._show())
-        self._explanation = PaneReading(lambda: self._inquiry.of(url) if self.tab == "why" else None)
+        self._explanation = PaneReading(lambda: explained(explainer, url) if self.tab == "why" else None)
         self._body = PaneReading(self._ask_body, lambda _: self._show_body())
         self._raw: bool | None = None
         self._text = PageText()  # without rows unless the body is shown as text to be read
@@ -158,7 +158,6 @@ class UrlScreen(RowsScreen):
 
     def on_mount(self) -> None:
         title(self._trace, "Decision trace", f"{self.key_names('url.inspect_why')} in full")
-        self._trace.display = self._inquiry.of(self._url) is not None
         if self.tab != _TABS[0]:
             self.focus_main()
 

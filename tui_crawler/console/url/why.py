@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +12,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui_crawler.console.action import Situation, Where
-from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.typing_line import PlainInput
 from tui_crawler.console.reading.reading import PaneReading
@@ -20,6 +19,7 @@ from tui_crawler.console.rules.impact_lines import judged_lines
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.url.explanation import explained
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.text.cells import Styled
 
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.url.explanation import ExplanationQuery
+    from tui_crawler.console.ports import Explainer, Reports
     from tui_crawler.domain.rules.policy import PolicySet
-
-NOBODY = "Explanations are not available here."
 
 
 class WhyScreen(RowsScreen):
@@ -40,10 +38,10 @@ class WhyScreen(RowsScreen):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open_url", "Open", show=False)]
     AUTO_FOCUS = "#why-trace"
 
-    def __init__(self, explanations: ExplanationQuery, url: str) -> None:
+    def __init__(self, explainer: Callable[[Reports], Explainer], url: str) -> None:
         super().__init__()
-        self._inquiry, self._url = explanations, url
-        self._explanation = PaneReading(lambda: self._inquiry.of(self._url))
+        self._url = url
+        self._explanation = PaneReading(lambda: explained(explainer, url))
         self.reads = (self._explanation,)
 
     def body(self) -> Iterable[Widget]:
@@ -53,9 +51,7 @@ class WhyScreen(RowsScreen):
 
     def _facts(self) -> Sequence[Line]:
         clock, shown = self.console.clock, self._explanation.value
-        if shown is not None:
-            return trace_lines(shown, clock.wall_ms(), clock.zone)
-        return [] if self.wants() else [Paragraph(NOBODY, "muted")]
+        return [] if shown is None else trace_lines(shown, clock.wall_ms(), clock.zone)
 
     def _standing(self) -> Sequence[Line]:
         """Where the URL stands; and what the draft of the rules says of it, if there is one below."""

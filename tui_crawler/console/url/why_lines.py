@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_in_full, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
+from tui_crawler.console.url.rows import steps_lines
+from tui_crawler.console.urls.cells import origin_of
 from tui_crawler.domain.crawl.cut import cut_words
 from tui_crawler.domain.history.explanation import Answer
 from tui_crawler.text.cells import Styled
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.domain.history.explanation import Explanation
-    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.rules.verdict import Step
 
 _STAGE = 16
@@ -39,7 +40,6 @@ _ANSWERS: Mapping[str, StateGlyph] = {
 }
 """The marks of answers that are no refusal: nothing is wrong with a page that waits."""
 _DAY_MS = 86_400_000
-_PATH = 12
 
 
 def verdict_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
@@ -116,25 +116,15 @@ def standing_lines(explanation: Explanation, zone: tzinfo, keys: KeyNames) -> li
         "place": explanation.queue_position and f"{count(explanation.queue_position)} on the todo list",
     }
     lines += [fact(label, said) for label, said in about.items() if said]
-    lines += ["", heading("How it was found"), *path_lines(explanation.provenance)]
+    lines += ["", heading("How it was found")]
+    if explanation.provenance:
+        lines += steps_lines(explanation.provenance, origin_of(explanation.normalized), zone)
+    else:
+        lines.append(Styled("no crawled page links to it", "muted"))
     if explanation.attempts:
         lines += ["", heading("Attempts")]
         for one in explanation.attempts:
             when, end = Styled(f"{date_time(one.ended_at, zone)}  ", "muted"), exit_in_full(one.exit_code)
             message = Styled(f"  {one.message}" if one.message else "", "muted")
             lines.append((when, end, "  ", status_cell(one.http_status), message))
-    return lines
-
-
-def path_lines(path: Sequence[Hop]) -> list[Line]:
-    """The way from a seed, step by step; of a long one its end."""
-    if not path:
-        return [Styled("no crawled page links to it", "muted")]
-    lines: list[Line] = [(Styled("◆ ", "accent"), path[0].from_url, Styled("  seed", "muted"))]
-    shown = path[-_PATH:]
-    if len(shown) < len(path):
-        lines.append(Styled(f"… {len(path) - len(shown)} steps", "faint"))
-    for depth, hop in enumerate(shown, 1):
-        indent = "  " * min(depth - 1, 6)
-        lines.append((Styled(f"{indent}↳ ", "muted"), hop.to_url, Styled(f"  {hop.kind}, depth {hop.depth}", "muted")))
     return lines

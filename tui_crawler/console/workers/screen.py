@@ -11,7 +11,7 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.overview.rows import OriginLine
+from tui_crawler.console.overview.rows import line_of
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
@@ -105,7 +105,7 @@ class WorkersScreen(RowsScreen):
     def _show_held(self) -> None:
         live, worker = self.console.live_state, self._worker()
         held = held_origins(live.origins.values(), worker.name) if worker is not None else []
-        lines = (OriginLine(view, live.run, in_flight=live.in_flight(view)) for view in held)
+        lines = (line_of(view, live) for view in held)
         self._held.fill(lines, present(self.console.clock))
         whole = ""
         if worker is not None:

@@ -7,7 +7,7 @@ attempts failed with each exit code. Counts are added up over any span, and perc
 from __future__ import annotations
 
 import struct
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,7 @@ class PulseCount:
     pages: int = 0
     failed: int = 0
     bytes: int = 0
-    cells: dict[int, int] = field(default_factory=dict)
+    cells: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def add_attempt(self, attempt: AttemptRecord) -> None:
         requests, kind = attempt.requests, attempt.kind
@@ -77,34 +77,27 @@ class PulseCount:
         self.attempts += 1
         self.pages += page
         self.bytes += size
-        cells = self.cells
         if code is not None:
             self.failed += 1
-            cells[_CODES + code] = cells.get(_CODES + code, 0) + 1
+            self.cells[_CODES + code] += 1
         if response_ms is not None:
-            step = step_of(response_ms)
-            cells[step] = cells.get(step, 0) + 1
+            self.cells[step_of(response_ms)] += 1
 
     def add_phases(
         self, sent: int, head: int | None, ended: int, dns: int | None, connect: int | None, tls: int | None
     ) -> None:
         """The parts of a request: a kept connection has none of the first two, one without answer none of the last."""
-        cells = self.cells
-        before = 0
+        cells, before = self.cells, 0
         if dns is not None:
             before = dns
-            cell = _STEPS * LatencyPhase.dns + step_of(before)
-            cells[cell] = cells.get(cell, 0) + 1
+            cells[_STEPS * LatencyPhase.dns + step_of(before)] += 1
         if connect is not None:
             took = connect + (tls or 0)
             before += took
-            cell = _STEPS * LatencyPhase.connect + step_of(took)
-            cells[cell] = cells.get(cell, 0) + 1
+            cells[_STEPS * LatencyPhase.connect + step_of(took)] += 1
         if head is not None:
-            cell = _STEPS * LatencyPhase.first_byte + step_of(head - sent - before)
-            cells[cell] = cells.get(cell, 0) + 1
-            cell = _STEPS * LatencyPhase.last_byte + step_of(ended - head)
-            cells[cell] = cells.get(cell, 0) + 1
+            cells[_STEPS * LatencyPhase.first_byte + step_of(head - sent - before)] += 1
+            cells[_STEPS * LatencyPhase.last_byte + step_of(ended - head)] += 1
 
     def merge(self, other: PulseCount, times: float = 1) -> None:
         """Adds another count; a sample counts so many `times`."""
@@ -112,9 +105,8 @@ class PulseCount:
         self.pages += round(other.pages * times)
         self.failed += round(other.failed * times)
         self.bytes += round(other.bytes * times)
-        cells = self.cells
         for cell, number in other.cells.items():
-            cells[cell] = cells.get(cell, 0) + (number if times == 1 else round(number * times))
+            self.cells[cell] += number if times == 1 else round(number * times)
 
     def percentile(self, share: float, phase: LatencyPhase = LatencyPhase.response) -> float | None:
         """The ms that so large a share (0 to 1) did not exceed, to an eighth; None where nothing was measured."""
@@ -153,11 +145,11 @@ def packed(cells: Mapping[int, int]) -> bytes:
     return struct.pack(f"<{len(cells)}H{len(cells)}I", *cells, *cells.values())
 
 
-def unpacked(cells: bytes) -> dict[int, int]:
-    """What was `packed`. Raises struct.error for bytes that are none."""
+def unpacked(cells: bytes) -> defaultdict[int, int]:
+    """Return the cells that were `packed`, 0 for every other one. Raises struct.error for bytes that are none."""
     number = len(cells) // 6
     values = struct.unpack(f"<{number}H{number}I", cells)
-    return dict(zip(values[:number], values[number:], strict=True))
+    return defaultdict(int, zip(values[:number], values[number:], strict=True))
 
 
 def step_of(ms: int) -> int:
@@ -192,6 +184,28 @@ class PulseOf:
 
     scope: PulseScope = PulseScope.crawl
     name: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is the whole crawl."""
+        return self.scope is PulseScope.crawl
+
+    @property
+    def title(self) -> str:
+        """What it is, in words; raw."""
+        return "whole crawl" if self.whole else self.words
+
+    @property
+    def words(self) -> str:
+        """What one types for it: `crawl`, `origin NAME`."""
+        return f"{self.scope.name} {self.name}".strip()
+
+    @classmethod
+    def meant(cls, words: str) -> PulseOf | None:
+        """Return what was typed; None: it is nothing of the kind."""
+        scope, _, name = words.strip().partition(" ")
+        one = cls(PulseScope[scope], name.strip()) if scope in PulseScope.__members__ else None
+        return one if one is not None and one.whole != bool(one.name) else None
 
 
 class MarkKind(Enum):

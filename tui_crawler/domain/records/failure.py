@@ -1,9 +1,22 @@
-"""What a run, its store and the operator journal raise. Few lines of their own: a start looks at its database first."""
+"""What commands, runs, the store and the journal raise. Few lines of their own: a start looks at its database first."""
 
 from __future__ import annotations
 
 
-class StorageFailure(Exception):
+class UsageProblem(Exception):
+    """A wrong word, option, file or configuration: exit status 2. `lines` are shown one by one; `hint` says what to do
+    instead."""
+
+    def __init__(self, *lines: str, hint: str = "") -> None:
+        super().__init__("\n".join(lines))
+        self.lines, self.hint = lines, hint
+
+
+class CannotRun(Exception):
+    """What was asked for is right and cannot be done here and now: one line, exit status 3."""
+
+
+class StorageFailure(CannotRun):
     """The database cannot take or give what is asked: disk full, locked for too long, corrupt, gone."""
 
 
@@ -32,7 +45,7 @@ class ReadingStopped(Exception):
     """The end of a reading that is no longer needed."""
 
 
-class RunHeld(Exception):
+class RunHeld(CannotRun):
     """Another live run holds the database; the message says which process on which host."""
 
 
@@ -40,7 +53,7 @@ class EngineFailed(Exception):
     """The process that crawls for a console is gone, or could not begin; the message says why, for a person."""
 
 
-class CannotListen(Exception):
+class CannotListen(CannotRun):
     """An address at which something was to be answered cannot be had; the message names it, and says why."""
 
 
@@ -48,7 +61,7 @@ class OutOfDescriptors(Exception):
     """No connection can be opened for want of a file descriptor: nothing was sent, and that is nobody's fault."""
 
 
-class NotTakenUp(Exception):
+class NotTakenUp(CannotRun):
     """A live run has not looked at the operator journal in time; the action stays there."""
 
 
@@ -56,7 +69,7 @@ class NoSuchJob(ValueError):
     """A command names a job that does not exist."""
 
 
-class BadSegment(ValueError):
+class BadSegment(UsageProblem):
     """A segment that cannot be taken: no segment, damaged, or consumed before. Nothing was changed."""
 
 
@@ -64,8 +77,11 @@ class NotOurDatabase(DatabaseUnusable):
     """The file is not a database of this program, or one of a newer version; it was not touched."""
 
 
-class NotComparable(Exception):
+class NotComparable(UsageProblem):
     """The reason why two runs cannot be compared, in one line."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, hint="see docs/diff.md for what is kept")
 
 
 class QueryProblem(Exception):

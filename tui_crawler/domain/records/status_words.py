@@ -86,6 +86,51 @@ REFUSED_WORDS: Mapping[str, str] = {
 """Why nothing of an origin was requested, as all its pages were refused (`OriginView.refused_as`)."""
 
 
+_OUTCOMES: Mapping[str, str] = {
+    "file_ingested": "ingested",
+    "file_of_unknown_type": "other type",
+    "permanent_redirect": "moved",
+    "redirect": "redirect",
+    "file_did_not_change": "unchanged",
+    "server_blamed_client": "client error",
+    "file_gone": "gone",
+    "did_not_understand_answer": "bad response",
+    "file_not_found": "not found",
+    "rate_limited": "rate limit",
+    "server_internal_error": "server error",
+    "connection_failed": "conn. failed",
+    "request_timeout": "timeout",
+    "error_reading_response": "read error",
+    "blocked_by_robots_txt": "robots.txt",
+    "blocked_url_by_local_policy": "policy",
+    "blocked_by_exclusion_list": "excluded",
+    "skipped_by_rule": "skipped",
+    "not_canonical": "canonical",
+    "file_too_large": "too large",
+    "blocked_address": "address",
+    "local_processing_error": "local error",
+    "someone_stole_my_work": "stolen",
+    "database_error": "database",
+    "scope": "out of scope",
+    "whitelist": "not whitelisted",
+    "start_path": "not below start path",
+    "exclusion": "excluded",
+    "trap_repeat": "path repeats",
+    "trap_depth": "path too deep",
+    "origin_full": "origin is full",
+    "rule_accept": "no rule accepts it",
+    "item_pattern": "no pattern fits",
+    "redirect_hops": "too many redirects",
+    "url_length": "URL too long",
+    "invalid_url": "invalid URL",
+}
+
+
+def outcome_words(name: str) -> str:
+    """Return the words for an exit code, at most 12 characters for those known, or for why a link was refused."""
+    return _OUTCOMES.get(name, name.replace("_", " "))
+
+
 def run_end(reason: str, pending: int | None = None) -> tuple[str, str]:
     """Return how a run ended, as one word and why, which may be empty. `reason` as in `v_run.finish_reason`; `pending`
     is how many pages are left with tries, None where that is not known."""

@@ -7,7 +7,7 @@ walks all of them with the same code, for the people who ask why.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.rules.matcher import describe
 from tui_crawler.domain.rules.pattern import BadPattern, Pattern
 from tui_crawler.domain.rules.policy import CompiledPolicies, PolicySet, Rule, RuleSettings
-from tui_crawler.domain.rules.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step, Verdict
+from tui_crawler.domain.rules.verdict import JUDGEMENT_CODES, Admitted, Cleared, Denied, Refusal, Refused, Step, Verdict
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 
 if TYPE_CHECKING:
@@ -139,10 +139,7 @@ class Admission:
         return known
 
     def _admit(self, url: CrawlUrl, found: Discovered) -> Admitted | Refused:
-        for step in self._filters(url, found):
-            if step.verdict == "refuse":
-                return Refused(Refusal(step.stage), step.reason, step.source)
-        return Admitted(url, url.origin not in self.scope.origins)
+        return _refusal(self._filters(url, found)) or Admitted(url, url.origin not in self.scope.origins)
 
     def start_path(self, origin: str) -> str:
         """The start path of an origin, empty where it has none."""
@@ -151,10 +148,7 @@ class Admission:
     def refuses_check(self, url: CrawlUrl, origin_pages: int, hops: int = 0) -> Refused | None:
         """Why a URL is not even checked: its length, an exclusion, a likely trap, too many redirects; None: it is."""
         found = Discovered(url, hops, origin_pages=origin_pages)
-        for step in (self._length(url), self._exclusion(url), *self._trap(url, found), self._redirect_hops(found)):
-            if step.verdict == "refuse":
-                return Refused(Refusal(step.stage), step.reason, step.source)
-        return None
+        return _refusal((self._length(url), self._exclusion(url), *self._trap(url, found), self._redirect_hops(found)))
 
     def judge(
         self, url: CrawlUrl | InvalidUrl, robots: RobotsRules | None, is_seed: bool = False, external: int = 0
@@ -173,9 +167,9 @@ class Admission:
         if known is not None and known[0] is robots and not external:
             return known[1]
         settings = self._compiled.settings(url)
-        for code, step in self._judgements(url, robots, settings):
+        for step in self._judgements(url, robots, settings):
             if step.verdict == "refuse" and not (external and step.stage in _OF_THE_CRAWL):
-                return Denied(code, prefix + step.reason, step.source)
+                return Denied(JUDGEMENT_CODES[step.stage], prefix + step.reason, step.source)
         cleared = Cleared(settings.ua, settings.custom_js, self._waived(url, robots))
         if not external and len(self._cleared) < _REMEMBERED:
             self._cleared[url.href] = robots, cleared
@@ -194,7 +188,7 @@ class Admission:
         if found is None:
             filters = [_forget(step) if step.stage in _OF_THE_LINK else step for step in filters]
         seen = {step.stage for step in filters}
-        judged = (step for _, step in self._judgements(url, robots, self._compiled.settings(url)))
+        judged = self._judgements(url, robots, self._compiled.settings(url))
         return (*filters, *(step for step in judged if step.stage not in seen))
 
     def settings(self, url: CrawlUrl) -> RuleSettings:
@@ -237,19 +231,16 @@ class Admission:
         yield _item_pattern(url, found)
         yield self._redirect_hops(found)
 
-    def _judgements(
-        self, url: CrawlUrl, robots: RobotsRules | None, settings: RuleSettings
-    ) -> Iterator[tuple[ExitCode, Step]]:
-        yield ExitCode.invalid_url, self._length(url)
-        yield ExitCode.blocked_by_exclusion_list, self._exclusion(url)
-        yield ExitCode.blocked_url_by_local_policy, self._do_not_crawl(url)
-        yield ExitCode.blocked_url_by_local_policy, self._whitelist(url)
-        yield ExitCode.blocked_url_by_local_policy, self._query(url)
-        yield ExitCode.skipped_by_rule, _skip(settings)
+    def _judgements(self, url: CrawlUrl, robots: RobotsRules | None, settings: RuleSettings) -> Iterator[Step]:
+        yield self._length(url)
+        yield self._exclusion(url)
+        yield self._do_not_crawl(url)
+        yield self._whitelist(url)
+        yield self._query(url)
+        yield _skip(settings)
         waived = self._waived(url, robots)
         reason = f'robots.txt is not obeyed at a site of your own: "{waived}"'
-        step = Step("robots", "pass", reason, "crawl.obey_robots") if waived else _robots(url, robots)
-        yield ExitCode.blocked_by_robots_txt, step
+        yield Step("robots", "pass", reason, "crawl.obey_robots") if waived else _robots(url, robots)
 
     def _waived(self, url: CrawlUrl, robots: RobotsRules | None) -> str:
         """Return the line of robots.txt that denies a URL of the operator's own sites and is not obeyed."""
@@ -352,6 +343,13 @@ class Admission:
 
 _OF_THE_CRAWL = frozenset({Refusal.whitelist, "query_policy"})
 _OF_THE_LINK = frozenset({Refusal.origin_full, Refusal.item_pattern, Refusal.redirect_hops})
+
+
+def _refusal(steps: Iterable[Step]) -> Refused | None:
+    for step in steps:
+        if step.verdict == "refuse":
+            return Refused(Refusal(step.stage), step.reason, step.source)
+    return None
 
 
 def _forget(step: Step) -> Step:

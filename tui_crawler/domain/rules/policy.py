@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import parse_qsl
 
 from tui_crawler.domain.record import dataclass, replace
@@ -92,6 +93,7 @@ class RuleSettings:
 
 
 _NOTHING_SAID = RuleSettings()
+_SETTINGS = tuple((name, f"{name}_rule") for name in ("accept", "skip", "ua", "custom_js"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,18 +181,13 @@ class CompiledPolicies:
 
     def settings(self, url: CrawlUrl) -> RuleSettings:
         """Return what the rules say of the URL: in order, the last value that is given wins (B)."""
-        settings = _NOTHING_SAID
+        said: dict[str, Any] = {}
         for index in self._rules.all(url.href):
             rule = self.policies.rules[index]
-            if rule.accept is not None:
-                settings = replace(settings, accept=rule.accept, accept_rule=rule)
-            if rule.skip is not None:
-                settings = replace(settings, skip=rule.skip, skip_rule=rule)
-            if rule.ua is not None:
-                settings = replace(settings, ua=rule.ua, ua_rule=rule)
-            if rule.custom_js is not None:
-                settings = replace(settings, custom_js=rule.custom_js, custom_js_rule=rule)
-        return settings
+            for name, name_of_rule in _SETTINGS:
+                if (value := getattr(rule, name)) is not None:
+                    said[name], said[name_of_rule] = value, rule
+        return RuleSettings(**said) if said else _NOTHING_SAID
 
 
 def _domain(text: str) -> str:

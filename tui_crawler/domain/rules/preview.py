@@ -199,12 +199,9 @@ def _concerns(before: PolicySet, after: PolicySet) -> Iterator[Callable[[CrawlUr
         yield lambda url: url.query and applicable.all(url)
     patterns = [(each.whitelist or Whitelist()).patterns for each in (before, after)]
     edited = _edited(*patterns)
-    if edited and all(patterns):
-        welcome = PatternSet(edited)
-        yield lambda url: welcome.first(url.href) is not None
-    elif edited:  # one of them has none, so it refuses nothing; the other one refuses what it does not match
-        strict = PatternSet(edited)
-        yield lambda url: strict.first(url.href) is None
+    if edited:  # where one of them has none, it refuses nothing; the other one refuses what it does not match
+        listed, speaks = PatternSet(edited), all(patterns)
+        yield lambda url: (listed.first(url.href) is not None) is speaks
 
 
 def _edited(before: Sequence[Entry], after: Sequence[Entry]) -> tuple[Entry, ...]:

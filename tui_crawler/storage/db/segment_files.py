@@ -209,8 +209,6 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as file:
             yield file
-    except BadSegment:
-        raise
     except (OSError, ValueError) as error:
         raise BadSegment(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
