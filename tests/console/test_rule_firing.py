@@ -86,14 +86,14 @@ def query(path: str, name: str, source: str) -> QueryPolicy:
 
 def test_query_policies_of_one_place_are_told_apart_by_what_they_refused() -> None:
     twins = PolicySet(url_query_parameters=(query("/a", "x", "console"), query("/b", "y", "console")))
-    assert set(by_words(twins, NONE).values()) == {RuleHits(beside=1)}
+    assert set(by_words(twins, NONE).values()) == {RuleHits(others=1)}
     rows = (
         refused("console", "sort", f"{API}/a?sort=1"),
         refused("console", "order", f"{API}/b?order=1", 3),
         refused("console", "page", f"{API}/b?x=1&page=1", 2),  # its first parameter is refused with other words
     )
     said = by_words(twins, RefusalCounts(rows, 10, 10))
-    assert {words: one and (one.count, one.beside) for words, one in said.items()} == {
+    assert {words: one and (one.count, one.others) for words, one in said.items()} == {
         'x where path begins with "/a"': (5, 1),
         'y where path begins with "/b"': (3, 1),
     }

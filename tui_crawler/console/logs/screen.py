@@ -74,7 +74,7 @@ class LogsScreen(RowsScreen):
         self._list = LogList(self._table, LogListWindow(), self._row, self._show, self.console.read_soon)
         self._seeking = LogSeeking(
             self._list,
-            lambda keyset, line: self._look_at(keyset, keep=True, goal=line),
+            lambda keyset, line: self._begin(keyset, keep=True, goal=line),
             lambda words: self.console.tell("no", words, "muted"),
             lambda: self.call_later(self.console.read_soon),  # once the time of the next reading is set
         )
@@ -238,9 +238,6 @@ class LogsScreen(RowsScreen):
 
     def _begin(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
         self._seeking.stop()
-        self._look_at(keyset, keep=keep, goal=goal)
-
-    def _look_at(self, keyset: LogListWindow, *, keep: bool, goal: LogLine | None = None) -> None:
         self._list.look(keyset, keep=keep, goal=goal)
         if not keep:
             self.show_facts()

@@ -96,7 +96,9 @@ class Applying:
             return
         policies, back = news.reading.policies, session.returns_to
         note = f"back to version {back}" if back else note_of(news.reading.changes)
-        intent = replace(apply_intent(draft.base, policies, note, self._screen.takes_back), note=impact_words(news))
+        intent = replace(
+            apply_intent(draft.base, policies, note, self._screen.writer.value or 0), note=impact_words(news)
+        )
         question = apply_question(intent, news, console.clock.zone)
 
         def answered(chosen: object) -> None:
@@ -121,7 +123,7 @@ class Applying:
     def offer(self, draft: RuleDraft, newer: Ruleset) -> None:
         """Ask whether the draft is to be merged with a newer version; nothing is applied by that."""
         if draft.is_in(newer):
-            self._screen.begin_again()
+            self._screen.begin()
             self._screen.console.tell("rules", f"ruleset {newer.ruleset_id} says what the draft says", "muted")
             return
         merged = draft.merged(newer)
@@ -154,12 +156,10 @@ class Applying:
             self._screen.console.tell("rules", words, "muted")
             return True
         draft, policies = self._handed_in
-        if now.ruleset_id == draft.base.ruleset_id:
-            seen = self._version == now.ruleset_id  # an engine said so: nothing was written
-        elif self._version is not None:
-            seen = now.ruleset_id >= self._version
-        else:  # not before something is known of it: undoing it needs that
+        if self._version is None:  # not before something is known of it: undoing it needs that
             seen = self._noted and same_rules(now.policies, policies)
+        else:  # an engine may have written nothing, or not say yet what
+            seen = now.ruleset_id >= (self._version or draft.base.ruleset_id + 1)
         if seen:
             self._handed_in = None
         return seen and session.draft == draft

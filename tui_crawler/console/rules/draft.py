@@ -154,6 +154,10 @@ class Start:
         return lines, (row, lines[row].find("- ") + 2 if rows else 0)
 
 
+FROM_VERSION = Start()
+"""With the version in force."""
+
+
 def start_with_rule(pattern: str) -> Start:
     """Return the start of a rule that skips the URLs of a pattern; what is typed next continues it."""
     scalar = flow_scalar(pattern)

@@ -24,7 +24,7 @@ from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
-from tui_crawler.console.rules.draft import DraftSession, RuleDraft, Start, counted_changes
+from tui_crawler.console.rules.draft import FROM_VERSION, DraftSession, RuleDraft, Start, counted_changes
 from tui_crawler.console.rules.editor_program import EditedText, edited_text, editor_program
 from tui_crawler.console.rules.impact import Counting
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines
@@ -72,8 +72,8 @@ class RuleEditorScreen(RuleReadingScreen):
     def __init__(self, rule_queries: RuleQueries, job: str, start: Start) -> None:
         """`job` empty: that of the newest run."""
         super().__init__()
-        self._writer = PaneReading(self._ask_writer)
-        self.reads = (self._counts, self._writer)
+        self.writer = PaneReading(self._ask_writer)  # of the action that applying the draft takes back
+        self.reads = (self._counts, self.writer)
         self.session = DraftSession(job)
         self._start: Start | None = start
         self._applying = Applying(self)
@@ -121,7 +121,7 @@ class RuleEditorScreen(RuleReadingScreen):
         if self._settle():
             return
         if self._start is not None or not session.dirty:
-            self._begin(self._start or Start())
+            self.begin(self._start or FROM_VERSION)
         elif excluded != session.added:
             self._count(at_once=True)
         newer = session.overtaken
@@ -186,15 +186,11 @@ class RuleEditorScreen(RuleReadingScreen):
         if self.app.screen is self and not self.waiting and not self.query_one(EntryLine).display:
             self._close()
         else:
-            self.begin_again()
+            self.begin()
             self.go_on()
         return True
 
-    def begin_again(self) -> None:
-        """Begin with the version in force, in the place of what is drafted."""
-        self._begin(Start())
-
-    def _begin(self, start: Start) -> None:
+    def begin(self, start: Start = FROM_VERSION) -> None:
         """Show what a draft begins with. A complete change is looked at first, anything else is typed."""
         first, self._start = self._start is not None, None
         cursor = self.session.begin(start)
@@ -296,11 +292,6 @@ class RuleEditorScreen(RuleReadingScreen):
         if hits is not None and entry.key not in hits:
             return entry_lines(entry, Styled("new in this draft", "muted"))
         return entry_lines(entry, self.hits_line(entry, draft.base))
-
-    @property
-    def takes_back(self) -> int:
-        """The id of the action that applying the draft takes back; 0: none."""
-        return self._writer.value or 0
 
     def situation(self) -> Situation:
         session = self.session

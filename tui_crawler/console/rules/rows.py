@@ -140,20 +140,20 @@ def rule_hits_line(fired: RuleHits | None, counted: RefusalCounts | None, zone: 
     whole = counted.looked_at >= counted.known
     of = "" if whole else f" among the newest {count(counted.looked_at)} of {plural(counted.known, 'attempt')}"
     more = without_entry(counted) if query else 0
-    beside = f" · {plural(more, 'URL')} without an entry" if more else ""
-    beside += f" · estimated from samples with {plural(fired.beside, 'other')} of its place" if fired.beside else ""
+    about = f" · {plural(more, 'URL')} without an entry" if more else ""
+    about += f" · estimated from samples with {plural(fired.others, 'other')} of its place" if fired.others else ""
     links = f"{plural(fired.links_in_all, 'link')} refused by entries of its kind, not counted one by one"
     if not fired.count and fired.links:
         return (Styled("refused links", "strong"), Styled(f" ({links}), for example ", "muted"), fired.sample_url)
     if not fired.count and fired.links_in_all:
         return Styled(f"refused nothing that was tried{of}; {links}", "muted")
     if not fired.count:
-        return (Styled("∅ no hits", "warning"), Styled(f"{of}{beside}", "muted"))
+        return (Styled("∅ no hits", "warning"), Styled(f"{of}{about}", "muted"))
     first, last = fired.first_ruleset, fired.last_ruleset
     by = f"ruleset {last}" if first == last else f"rulesets {first}–{last}"
     return (
         Styled(plural(fired.count, "hit"), "strong"),
-        Styled(f"{of}, last {date_time(fired.last_at, zone)} by {by}{beside}: ", "muted"),
+        Styled(f"{of}, last {date_time(fired.last_at, zone)} by {by}{about}: ", "muted"),
         fired.sample_url,
     )
 

@@ -44,7 +44,7 @@ class RuleHits:
     the versions from `first_ruleset` to `last_ruleset`.
 
     `links`: it refused links, of which only the sample is known. `links_in_all` entries of its kind refused.
-    `beside`: so many other query policies are written at the same place; the samples tell them apart.
+    `others`: how many other query policies are written at the same place; the samples tell them apart.
     """
 
     count: int = 0
@@ -54,7 +54,7 @@ class RuleHits:
     last_ruleset: int = 0
     links: bool = False
     links_in_all: int = 0
-    beside: int = 0
+    others: int = 0
 
 
 def firings(
@@ -141,7 +141,7 @@ def _query_firings(policies: Sequence[Entry], rows: Iterable[RefusalCount]) -> d
         elif row.decided_by:
             doubted.add(row.decided_by)
     return {
-        entry.key: replace(_sum(refused[entry.key]), beside=places[entry.line.source] - 1)
+        entry.key: replace(_sum(refused[entry.key]), others=places[entry.line.source] - 1)
         if refused[entry.key] or entry.line.source not in doubted
         else None
         for entry in policies

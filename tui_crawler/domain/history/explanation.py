@@ -183,11 +183,8 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
     if page.status is PageStatus.CLAIMED and not question.standing.schedule.at_rest:
         return Decision(Answer.in_flight, "it is being crawled now", page.last_exit_code)
     if page.status is PageStatus.STASHED:
-        sentence, advice = (
-            f"it is in the stash {page.stash}, out of all crawling",
-            f"pages unstash {quote(page.stash)}",
-        )
-        return Decision(Answer.stashed, sentence, page.last_exit_code, f"tui-crawler {advice}")
+        sentence = f"it is in the stash {page.stash}, out of all crawling"
+        return Decision(Answer.stashed, sentence, page.last_exit_code, f"tui-crawler pages unstash {quote(page.stash)}")
     if page.status is PageStatus.SKIPPED or (code in BLOCKED and not page.attempts_remaining):
         return _blocked(question, url, page, judged)
     ready = page.attempts_remaining > 0 or is_due(page, question.standing.schedule, question.now)
@@ -275,20 +272,17 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
     if question.origin is not None and question.origin.state == OriginPhase.idle:
         sentence = f"its origin {question.origin.origin} takes no part in the newest run"
         return Decision(Answer.other_origin, sentence, page.last_exit_code, "add it to seeds")
-    if page.queue_position:
-        place = f"it waits as number {page.queue_position} of the todo list"
-    elif question.standing.schedule.over:
-        place = "it waits for the next run"
-    elif page.ignored:
-        place = "it waits for the next run: this one has considered it already"
-    elif question.standing.schedule.broken_off:
-        place = "it waits until the run is continued"
-    elif question.origin is not None and question.origin.robots_status == RobotsStatus.unreachable:
-        place = "it waits until robots.txt can be had"
-    else:
-        place = "it waits for its turn"
+    schedule, origin = question.standing.schedule, question.origin
+    places = (
+        (page.queue_position, f"as number {page.queue_position} of the todo list"),
+        (schedule.over, "for the next run"),
+        (page.ignored, "for the next run: this one has considered it already"),
+        (schedule.broken_off, "until the run is continued"),
+        (origin is not None and origin.robots_status == RobotsStatus.unreachable, "until robots.txt can be had"),
+    )
+    place = next((words for holds, words in places if holds), "for its turn")
     before = f"; last time: {_outcome(page)}" if page.last_exit_code else ""
-    return Decision(Answer.waiting, f"{place}; {held}{before}", page.last_exit_code, _origin_advice(question))
+    return Decision(Answer.waiting, f"it waits {place}; {held}{before}", page.last_exit_code, _origin_advice(question))
 
 
 def _origin_advice(question: Question) -> str:
@@ -394,9 +388,9 @@ def explain(question: Question) -> Explanation:
     standing = replace(standing, schedule=replace(standing.schedule, broken_off=broken_off))
     question = replace(question, standing=standing)
     if isinstance(url, InvalidUrl):
-        steps = [Step("normalise", "refuse", f"the URL {url.reason}")]
+        step = Step("normalise", "refuse", f"the URL {url.reason}")
         decision = Decision(Answer.invalid_url, f"it cannot be crawled: it {url.reason}", ExitCode.invalid_url.name)
-        return _made(question, steps, decision)
+        return _made(question, [step], decision)
     chosen = _best_referral(question, url)
     chain = tuple(_chain(question, url, chosen))
     as_written = question.written in {url.href, f"{url.href}#{url.fragment}"}

@@ -186,7 +186,8 @@ class Admission:
             return (Step(Refusal.invalid_url, "refuse", f"the URL {url.reason}"),)
         filters = list(self._filters(url, found or Discovered(url)))
         if found is None:
-            filters = [_forget(step) if step.stage in _OF_THE_LINK else step for step in filters]
+            unknown = "depends on the page that links to it"
+            filters = [Step(one.stage, "unknown", unknown) if one.stage in _OF_THE_LINK else one for one in filters]
         seen = {step.stage for step in filters}
         judged = self._judgements(url, robots, self._compiled.settings(url))
         return (*filters, *(step for step in judged if step.stage not in seen))
@@ -350,10 +351,6 @@ def _refusal(steps: Iterable[Step]) -> Refused | None:
         if step.verdict == "refuse":
             return Refused(Refusal(step.stage), step.reason, step.source)
     return None
-
-
-def _forget(step: Step) -> Step:
-    return Step(step.stage, "unknown", "depends on the page that links to it")
 
 
 def _item_pattern(url: CrawlUrl, found: Discovered) -> Step:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -123,11 +124,8 @@ class CompiledPolicies:
 
     def with_exclusions(self, exclusions: ExclusionIndex) -> CompiledPolicies:
         """The same policies with another exclusion list; nothing else is compiled again."""
-        other = object.__new__(CompiledPolicies)
-        for name in CompiledPolicies.__slots__:
-            setattr(other, name, getattr(self, name))
-        other.policies = replace(self.policies, exclusions=exclusions.items)
-        other.exclusions = exclusions
+        other = copy(self)
+        other.policies, other.exclusions = replace(self.policies, exclusions=exclusions.items), exclusions
         return other
 
     def do_not_crawl(self, url: CrawlUrl) -> DoNotCrawl | None:

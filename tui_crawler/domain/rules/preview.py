@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import TypeVar
 
 from tui_crawler.domain.record import dataclass, field
@@ -79,8 +80,6 @@ class Preview:
 class RuleSide:
     """One set of rules, asked about known URLs. Raises BadPattern when it holds a bad value."""
 
-    __slots__ = ("_admission", "refuses")
-
     def __init__(self, policies: PolicySet) -> None:
         compiled = CompiledPolicies(policies)
         self._admission = Admission(policies, Scope(frozenset()), _NO_LIMITS, compiled)
@@ -119,31 +118,23 @@ class RuleSide:
         return stage, f"{step.reason} ({step.source})" if step.source else step.reason
 
 
-class StoredUrls:
-    """URLs as they are stored, which were normalised before: they only have to be cut."""
+@lru_cache(65_536)
+def _root(name: str) -> CrawlUrl | InvalidUrl:
+    return normalise(f"{name}/")
 
-    __slots__ = ("_roots",)
 
-    def __init__(self) -> None:
-        self._roots: dict[str, CrawlUrl | InvalidUrl] = {}
-
-    def cut(self, href: str) -> CrawlUrl | InvalidUrl:
-        """A stored URL in its parts; its origin is parsed once."""
-        slash = href.find("/", 8)
-        name = href[:slash]
-        root = self._roots.get(name)
-        if root is None:
-            root = self._roots[name] = normalise(f"{name}/")
-        if isinstance(root, InvalidUrl):
-            return root
-        path, _, query = href[slash:].partition("?")
-        return CrawlUrl(href, root.origin, root.scheme, root.host, root.port, path, query)
+def stored_url(href: str) -> CrawlUrl | InvalidUrl:
+    """Return a stored URL in its parts. It was normalised before: only its origin is parsed, once."""
+    slash = href.find("/", 8)
+    root = _root(href[:slash])
+    if isinstance(root, InvalidUrl):
+        return root
+    path, _, query = href[slash:].partition("?")
+    return CrawlUrl(href, root.origin, root.scheme, root.host, root.port, path, query)
 
 
 class Comparison:
     """Rules before and after a change, compiled. Raises BadPattern when one of them holds a bad value."""
-
-    __slots__ = ("_concerns", "_stages", "after", "before")
 
     def __init__(self, before: PolicySet, after: PolicySet) -> None:
         self.before = RuleSide(before)
@@ -228,7 +219,6 @@ class Impact:
     _states: Counter[str] = field(default_factory=Counter)
     _seeds_hit: list[str] = field(default_factory=list)
     _samples: dict[bool, list[Sample]] = field(default_factory=lambda: {True: [], False: []})
-    _urls: StoredUrls = field(default_factory=StoredUrls)
     known: int = 0
     last_id: int = 0
     """The page that was judged last."""
@@ -238,7 +228,7 @@ class Impact:
         for row in rows:
             self.last_id, href, _, job, _ = row
             self.known += 1
-            url = self._urls.cut(href)
+            url = stored_url(href)
             if isinstance(url, InvalidUrl):
                 raise TypeError(f"not a stored URL: {href[:200]!r}")
             origin = self._origins.get(url.origin)
@@ -306,8 +296,6 @@ class Rejudgement:
     robots.txt is not asked: it is judged last, by a page that nothing else refuses.
     """
 
-    __slots__ = ("_comparison", "_freed", "_longest", "_urls")
-
     def __init__(self, before: PolicySet, after: PolicySet, longest: int | None = None) -> None:
         """`longest` None: the rules alone have changed, and of a URL of which no edited entry speaks nothing is said.
         Otherwise the whole configuration may be another one, whose `max_url_length` (characters) this is: then every
@@ -315,7 +303,6 @@ class Rejudgement:
         self._comparison = Comparison(before, after)
         self._freed = bool(_addresses(before) - _addresses(after))
         self._longest = longest
-        self._urls = StoredUrls()
 
     def effect(self, href: str, code: ExitCode) -> Effect:
         """Return what the change does to a page with this URL that was refused with this code.
@@ -323,7 +310,7 @@ class Rejudgement:
         A refusal by the address that a host name led to stands until an entry for addresses is taken away: what the
         name leads to now is not known.
         """
-        url = self._urls.cut(href)
+        url = stored_url(href)
         if isinstance(url, InvalidUrl) or (self._longest is not None and len(href) > self._longest):
             return Effect.upheld if code is ExitCode.invalid_url else Effect.overturned
         may_be_free = self._freed and code is _EXCLUDED
