@@ -63,17 +63,11 @@ def top_up_of(action: ActionView, origin: str) -> TopUp | None:
     """The top-up of this origin that an action was; None when it was none."""
     if action.action != "top_up" or not action.applied or action.error:
         return None
-    before, after = _number(action.before, origin), _number(action.after, origin)
-    return None if before is None or after is None else TopUp(action.at, action.who, before, after)
-
-
-def _number(text: str, origin: str) -> int | None:
     try:
-        values = json.loads(text)
-    except ValueError:
+        before, after = (json.loads(text)[origin] for text in (action.before, action.after))
+    except (ValueError, TypeError, KeyError):
         return None
-    value = values.get(origin) if isinstance(values, dict) else None
-    return value if isinstance(value, int) else None
+    return TopUp(action.at, action.who, before, after) if isinstance(before, int) and isinstance(after, int) else None
 
 
 @dataclass(frozen=True, slots=True)

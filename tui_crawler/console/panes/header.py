@@ -109,8 +109,8 @@ FULL_HZ = 10
 
 @dataclass(frozen=True, slots=True)
 class HeaderState:
-    """Everything that the header and the tabs show. `engine` says who crawls (`attached`: another process; `broken`: no
-    process, until a person does something); `idle` why nothing moves (empty while something does).
+    """Everything that the header and the tabs show. `engine` says who crawls (`attached`: another process); `idle` why
+    nothing moves (empty while something does).
 
     `worked_ms` is how long the run has been seen to work, which its clock does not go behind: of an engine that was
     killed only the last sign of life is known. `stale_ms` is how old the picture is, 0 while it is fresh; `hz` is how
@@ -134,7 +134,6 @@ class HeaderState:
     hz: int = FULL_HZ
     readonly: bool = False
     frozen: bool = False
-    broken: bool = False
     attached: bool = False
     rules: int = 0
     workers: int = 0
