@@ -167,7 +167,7 @@ def test_the_package_does_not_swell() -> None:
     assert sum(path.read_text(encoding="utf-8").count("\n") for path in MODULES) <= MOST_LINES
 
 
-MOST_COMPLEX = 5
+MOST_COMPLEX = 4
 """So many functions are allowed to be more complex than ruff (C901) lets them; each says why. May only become less."""
 
 

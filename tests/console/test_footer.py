@@ -70,3 +70,9 @@ def test_what_comes_first_exists_there() -> None:
     assert [one.id for one in footer_at(Where.url) if Need.replay not in one.needs][:5] == [
         "run.start", "nav.open", "zoom.out", "url.retry", "rule.from_selection",
     ]  # fmt: skip
+
+
+async def test_menus_end_in_dots_that_a_terminal_without_utf8_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    async with stage((120, 40)) as held:
+        assert "o origin...  " in footer(held)

@@ -184,6 +184,7 @@ def test_completion_knows_where_it_stands() -> None:
     assert words("SELECT * FROM v_page JOIN v_o") == ("v_origin",)
     assert words("select p.ur from v_page p where p.u") == ("url",)
     assert words("select p.u from v_page AS p where p.st") == ("status",)
+    assert words("select * from v_page, v_origin where v_origin.t") == ("todo",)
     assert words("select * from v_attempt where exit") == ("exit_code",)
     assert words("sel") == ("select",)
     assert words("SEL") == ("SELECT",)

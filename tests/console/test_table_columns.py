@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -31,7 +30,7 @@ ANY_COLUMNS = st.lists(
         priority=st.integers(0, 4),
         min_width=st.integers(-2, 45),
         align=st.sampled_from(["left", "right"]),
-        kind=st.sampled_from(["", "name"]),
+        kind=st.sampled_from(["", "bar"]),
     ),
     max_size=8,
 )
@@ -218,23 +217,15 @@ def test_a_column_that_holds_little_is_dropped_no_later_and_no_sooner() -> None:
 
 
 NAMES = (
-    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=14, kind="name"),
+    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=14, kind="bar"),
     Column("url", "URL", shown.plain(), None, 0, min_width=10),
 )
 
 
 @pytest.mark.parametrize(("width", "short", "size"), [(60, False, 23), (44, False, 23), (43, True, 14)])
-def test_names_stand_in_their_short_form_all_of_them_or_none(width: int, short: bool, size: int) -> None:
+def test_bars_are_in_their_short_form_all_of_them_or_none(width: int, short: bool, size: int) -> None:
     place = arrange(NAMES, width, [Width(23, 14), Width(19, 19)]).places[0]
     assert (place.short, place.width) == (short, size)
-
-
-def test_names_get_a_whole_column_or_the_room_of_their_short_forms() -> None:
-    flexible = (replace(NAMES[0], width=None), Column("note", "NOTE", shown.plain(), None, 1, min_width=10))
-    seen = [Width(29, 12), Width(30, 30)]
-    assert [place.width for place in arrange(flexible, 40, seen).places] == [14, 24]
-    wide = arrange(flexible, 70, seen).places
-    assert (wide[0].short, wide[1].width >= 30) == (False, True)
 
 
 WIDTHS = st.builds(lambda whole, short: Width(whole, min(whole, short)), st.integers(0, 60), st.integers(0, 60))

@@ -25,7 +25,7 @@ from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.safe_text import safe
 
 COLUMNS = (
-    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=10, kind="name"),
+    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=10, kind="bar"),
     Column("url", "URL", shown.plain(), None, 0, min_width=12, kind="place"),
     Column("count", "COUNT", shown.plain(), 8, 0, "right", min_width=5),
 )
@@ -152,7 +152,7 @@ async def test_other_columns_begin_anew_and_the_same_do_not() -> None:
         assert len(lines(table)[0]) < len(wide)
 
 
-async def test_one_name_that_does_not_fit_makes_all_stand_in_their_short_form() -> None:
+async def test_one_bar_that_does_not_fit_puts_all_in_their_short_form() -> None:
     async with shown_table([row(1), row(2, "/a-rather-long-one/and/more")], 50) as (table, pilot):
         assert "file_ingested" in lines(table)[1]
         table.update_row(row(2, exit_name="✗ server_internal_error", short="✗ server"))

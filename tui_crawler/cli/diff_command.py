@@ -100,10 +100,10 @@ def _page_document(page: PageChange) -> dict[str, object]:
 
 
 def _ends(page: PageChange) -> dict[str, object]:
-    from tui_crawler.text.run_diff import name_of
+    from tui_crawler.domain.records.exit_code import exit_name
 
     both = ("before", page.before), ("after", page.after)
-    ends = {key: {"exit_code": name_of(one.exit_code), "http_status": one.http_status} for key, one in both}
+    ends = {key: {"exit_code": exit_name(one.exit_code) or None, "http_status": one.http_status} for key, one in both}
     return {**ends, "unreached": page.unreached}
 
 

@@ -7,6 +7,7 @@ from enum import Enum, member
 from typing import TYPE_CHECKING, Self
 
 from tui_crawler.domain.record import dataclass, field
+from tui_crawler.text.safe_text import ELLIPSIS
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.operator_view import JobView
@@ -167,6 +168,7 @@ class Frame:
     marked_here: Callable[[], int] = int  # rows that are marked in the table of the focus
     filtered: Callable[[], bool] = bool  # whether rows are left out
     zoom: Callable[[], int] = int  # steps by which a pane is enlarged
+    more: Callable[[], str] = lambda: ELLIPSIS  # what follows the name of a menu on this terminal
 
 
 @dataclass(frozen=True, slots=True)

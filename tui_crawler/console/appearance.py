@@ -11,6 +11,7 @@ from textual.app import App
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.theme import DARK, LIGHT, THEME_NAMES, THEMES, Colours
+from tui_crawler.text.safe_text import ELLIPSIS
 
 if TYPE_CHECKING:
     from tui_crawler.console.keymap import KeyMap
@@ -52,7 +53,7 @@ class Appearance(Handles):
         self._wanted = kept or theme
         self.keymap: KeyMap | None = None
         self.key_names = KeyNames()
-        self.dots = app.dots
+        self.dots, self.more = app.dots, "..." if app.ascii_only else ELLIPSIS
         dress(app, self._wanted)
 
     def put_on(self) -> None:

@@ -79,3 +79,14 @@ def handles(action_id: str, *values: object) -> Callable[[Method], Method]:
         return method
 
     return mark
+
+
+def handles_each(values: Mapping[str, object]) -> Callable[[Method], Method]:
+    """Mark the method that does several actions, each with a value of its own."""
+
+    def mark(method: Method) -> Method:
+        for action_id, value in values.items():
+            handles(action_id, value)(method)
+        return method
+
+    return mark

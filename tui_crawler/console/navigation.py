@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import VIEWS, Situation, Where
-from tui_crawler.console.handlers import Handles, handles
+from tui_crawler.console.handlers import Handles, handles, handles_each
 from tui_crawler.console.routes import ROUTES, Supply
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.places import ScreenHistory, ScreenPlace
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 MANY_SCREENS = 20
 _BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots, Where.timeline})
 """Screens that hold nothing but what they are named by: the history makes them again."""
-
-GoesTo = TypeVar("GoesTo", bound=Callable[..., None])
-
-
-def _handles_views(method: GoesTo) -> GoesTo:
-    for where in VIEWS:
-        handles(where.goes_there, where)(method)
-    return method
 
 
 class Navigation(Handles):
@@ -132,7 +124,7 @@ class Navigation(Handles):
         start = start_with_policy(about) if isinstance(about, QueryPolicy) else start_with_rule(str(about))
         self._show_over(Where.rule_draft, "", start)
 
-    @_handles_views
+    @handles_each({where.goes_there: where for where in VIEWS})
     def _open_view(self, now: Situation, where: Where) -> None:
         """Goes to a numbered view; failures are limited to those that are meant where one is."""
         self.go_to(where, *((now.failures,) if now.failures and where is Where.failures else ()))

@@ -18,7 +18,7 @@ from typing import Any
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter
-from tui_crawler.console.panes.zoom import WORDS
+from tui_crawler.console.panes.zoom import FULL, HALF
 from tui_crawler.console.table.layouts import LONGEST, MOST, TableLayout, ViewLayout
 from tui_crawler.domain.record import asdict, dataclass, fields, replace
 
@@ -207,7 +207,7 @@ def _session(document: Mapping[str, object]) -> ConsoleSession:
     zooms = [
         (view, pane[:_LONGEST], level)
         for view, pane, level in _rows(document.get("zooms"), str, str, int)
-        if view in Where.__members__ and level in WORDS
+        if view in Where.__members__ and level in {HALF, FULL}
     ]
     marks = sorted(
         (at, kind[:_LONGEST], number) for at, kind, number in _rows(document.get("bookmarks"), int, str, int)

@@ -20,10 +20,9 @@ FLEXIBLE_MINIMUM = 8
 R = TypeVar("R")
 V = TypeVar("V")
 
-Kind = Literal["", "place", "name", "word"]
-"""What stands in a column. `place`: a URL, a path or a host, cut in the middle, for such differ at their ends. `name`:
-all cells take their short form as soon as one of those that were shown does not fit; `word`: they always do, since
-another column beside it has no room for names."""
+Kind = Literal["", "place", "bar"]
+"""What a column shows. `place`: a URL, a path or a host, cut in the middle, for such differ at their ends. `bar`: all
+cells take their short form where the whole one of any does not fit, to keep one scale."""
 
 
 def is_missing(value: object) -> bool:

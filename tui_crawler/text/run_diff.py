@@ -13,7 +13,7 @@ from tui_crawler.domain.history.run_diff import (
     RunPace,
     RunSpan,
 )
-from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode, exit_name
 from tui_crawler.text.format import ABSENT, clock, count, duration, phase, plural, rate, size
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def end(state: PageVersion) -> str:
         return ABSENT
     if state.exit_code == ExitCode.file_did_not_change:
         return "200"  # that of the stored body
-    return str(state.http_status) if state.http_status is not None else name_of(state.exit_code) or ABSENT
+    return str(state.http_status) if state.http_status is not None else exit_name(state.exit_code) or ABSENT
 
 
 def line(change: PageChange) -> str:
@@ -84,13 +84,3 @@ def pace(run: RunPace | None) -> str:
     words = f"run {run.run_id}  {plural(run.requests, 'request')} in {duration(run.worked_ms)}"
     words += f" · {rate(run.requests * 1_000 / run.worked_ms if run.worked_ms else None)}/s"
     return f"{words} · {phase(run.response_ms)} · {size(run.bytes)} · {count(run.failed)} failed"
-
-
-def name_of(exit_code: int | None) -> str | None:
-    """Return the name of an exit code; of a newer program's its number."""
-    if exit_code is None:
-        return None
-    try:
-        return ExitCode(exit_code).name
-    except ValueError:
-        return str(exit_code)

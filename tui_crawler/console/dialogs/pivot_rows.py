@@ -94,7 +94,7 @@ def values_of(pivot: Pivot) -> Relation[tuple[str, int]]:
             Column("value", "VALUE", shown.by_value(value), None, 0, min_width=14, value=itemgetter(0)),
             Column("count", "COUNT", shown.number("strong"), 9, 0, "right", min_width=5, value=count_of),
             Column("share", "SHARE", shown.by_value(share), 6, 1, "right", value=count_of),
-            Column("bar", "", shown.by_value(drawn), 24, 2, min_width=8, kind="name", value=count_of),
+            Column("bar", "", shown.by_value(drawn), 24, 2, min_width=8, kind="bar", value=count_of),
         ),
     )
 

@@ -59,7 +59,7 @@ def _status(value: str) -> Cell:
 
 
 _KEYS = {
-    "exit_code": ("exit code", _key("exit_code", "EXIT", exit_cell, 14, "word")),
+    "exit_code": ("exit code", _key("exit_code", "EXIT", exit_cell, 14)),
     "origin": ("origin", _key("origin", "ORIGIN", partial(host_cell, role="strong"), 12, "place")),
     "http_status": ("HTTP status", _key("http_status", "STATUS", _status, 9)),
     "pattern": ("path pattern", _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place")),
@@ -94,8 +94,7 @@ def groups_by(by: Sequence[str], common: Sequence[str] = ()) -> Relation[Failure
 
 _ENDED = frozenset({NextTry.used_up, NextTry.final})
 _PAGES: tuple[Column[PageLine, Any], ...] = (
-    Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, kind="word",
-           value=of_page("last_exit_code")),
+    Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, value=of_page("last_exit_code")),
     Column("origin", "ORIGIN", shown.by_value(partial(host_cell, role="muted")), 20, 2, min_width=14, kind="place",
            value=of_page("origin")),
     Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",

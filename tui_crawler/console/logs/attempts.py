@@ -90,8 +90,7 @@ ATTEMPTS: Relation[AttemptView] = Relation(
     nothing="no attempts yet",
     columns=(
         Column("time", "TIME", shown.time_of_day(), 8, 1, value=lambda attempt: attempt.ended_at),
-        Column("exit", "EXIT", shown.by_value(exit_cell), 15, 0, min_width=14, kind="word",
-               value=lambda attempt: attempt.exit_code),
+        Column("exit", "EXIT", shown.by_value(exit_cell), 15, 0, min_width=14, value=lambda attempt: attempt.exit_code),
         Column("status", "ST", shown.by_value(status_cell), 3, 4, "right", value=lambda attempt: attempt.http_status),
         Column("took", "TOOK", shown.words(seconds, "muted"), 6, 3, "right", value=lambda attempt: attempt.response_ms),
         Column("bytes", "BYTES", shown.data_size("muted"), 7, 6, "right", value=lambda attempt: attempt.bytes or None),

@@ -235,8 +235,8 @@ LOG: Relation[LogEntry] = Relation(
     source=lambda one: one.line.source,
     columns=(
         Column("time", "TIME", _time, 12, 0, min_width=8, value=lambda one: one.line.at),
-        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 29, 0, min_width=14,
-               kind="name", value=lambda one: _what(one.line).text),
+        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 22, 0, min_width=14,
+               value=lambda one: _what(one.line).text),
         Column("origin", "ORIGIN", lambda origin, one, _: one.shown(host_cell(origin, "muted")), 22, 2, min_width=14,
                kind="place", value=lambda one: one.line.origin),
         Column("text", "DETAILS", lambda _, one, __: (*[_BOOKMARK] * one.marked, *one.shown(*_happened(one.line))),

@@ -448,11 +448,10 @@ def exits_of(counts: Sequence[ExitCountView]) -> Relation[ExitCountView]:
         key=lambda one: one.exit_code,
         nothing="no attempts yet",
         columns=(
-            Column("exit", "EXIT", lambda name, *_: exit_cell(name), 15, 0, min_width=14, kind="word",
-                   value=lambda one: one.exit_code),
+            Column("exit", "EXIT", shown.by_value(exit_cell), 15, 0, min_width=14, value=lambda one: one.exit_code),
             Column("run", "RUN", shown.number(), 7, 0, "right", min_width=4),
             Column("recent", "5 MIN", shown.number("", "faint"), 5, 0, "right"),
-            Column("bar", "", share, None, 2, min_width=8, kind="name", value=lambda one: one.run),
+            Column("bar", "", share, None, 2, min_width=8, kind="bar", value=lambda one: one.run),
         ),
         source=lambda _: None,
     )  # fmt: skip

@@ -72,8 +72,7 @@ EVENTS: Relation[EventLine] = Relation(
     columns=(
         Column("time", "TIME", shown.time_of_day(), 8, 1, value=lambda line: line.at),
         Column("origin", "ORIGIN", shown.itself, 22, 2, min_width=14, kind="place"),
-        Column("exit", "EXIT", shown.itself, 15, 0, min_width=14, kind="word",
-               value=lambda line: line.what),
+        Column("exit", "EXIT", shown.itself, 15, 0, min_width=14, value=lambda line: line.what),
         Column("status", "ST", _only(status_cell), 3, 5, "right"),
         Column("took", "TOOK", _only(lambda ms: Styled(seconds(ms), "muted")), 6, 6, "right"),
         Column("url", "URL", shown.itself, None, 0, min_width=16, kind="place",

@@ -231,7 +231,7 @@ OVERVIEW: Relation[OriginLine] = Relation(
         Column("patience", "PAT", lambda _, line, __: patience_cell(line.view), 5, 2, value=_of("patience")),
         Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 5, "right", 6, value=_of("delay")),
         Column("next", "NEXT", lambda _, line, at: next_cell(line.view, at.now), 6, 4, "right", value=_of("next")),
-        Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word", value=_of("exit")),
+        Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, value=_of("exit")),
         Column("rate", "RATE", lambda _, line, __: Styled(sparkline(line.rate, RATE_CELLS), "active",
                                                           short=sparkline(line.rate, _FEW_CELLS)),
                RATE_CELLS, 14, value=lambda line: sum(filter(None, line.rate))),

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.actions import BY_ID, ORDERS
 from tui_crawler.console.clock import present
-from tui_crawler.console.handlers import handles
+from tui_crawler.console.handlers import handles, handles_each
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
@@ -46,13 +46,6 @@ what is measured would have the screen laid out anew as the cursor moves."""
 
 
 Read = TypeVar("Read")
-Sorts = TypeVar("Sorts", bound=Callable[..., None])
-
-
-def _handles_orders(method: Sorts) -> Sorts:
-    for column in ORDERS:
-        handles(f"sort.{column}", column)(method)
-    return method
 
 
 class OverviewScreen(LiveFilterScreen):
@@ -271,7 +264,7 @@ class OverviewScreen(LiveFilterScreen):
         else:
             self.app.push_screen(ChooseScreen(ORDER_BY, tuple(ORDERS.items()), self._list.wanted.sort), self._sort_by)
 
-    @_handles_orders
+    @handles_each({f"sort.{column}": column for column in ORDERS})
     def _sort_by(self, column: object) -> None:
         """Orders by a column; by the same again, the other way round."""
         if isinstance(column, str):

@@ -15,11 +15,18 @@ if TYPE_CHECKING:
     from tui_crawler.console.table.cells import Piece
 
 _LONGEST, _LONGEST_NAME = 200, 32
+ZOOMS = {"-zoom-half": "zoom half", "-zoom-full": "zoom full"}
+"""The classes of an enlarged pane, and what its title says then."""
+
+
+def zoom_words(pane: Widget) -> str:
+    """What the title of a pane says of its zoom; empty when it is not enlarged."""
+    return next((words for name, words in ZOOMS.items() if pane.has_class(name)), "")
 
 
 def write_title(widget: Widget, text: str) -> None:
-    """Writes the title (raw text); nothing is painted when it says that already."""
-    if (words := safe(text, _LONGEST)) != title_of(widget):
+    """Writes the title (raw text), and how the pane is enlarged; nothing is painted when it says that already."""
+    if (words := safe(" · ".join(filter(None, (text, zoom_words(widget)))), _LONGEST)) != title_of(widget):
         widget.border_title = Content(words)
 
 

@@ -29,8 +29,9 @@ def allow_label(diagnosis: Diagnosis) -> str:
     """Return what the policy of a diagnosis allows; empty where it has none."""
     if diagnosis.policy is None:
         return ""
-    dropped = f", drop {diagnosis.session}" if diagnosis.session else ""
-    return clip(safe(f"allow {', '.join(sorted(diagnosis.policy.allow))}{dropped}"), _LONGEST)
+    label = safe(f"allow {', '.join(sorted(diagnosis.policy.allow))}")
+    dropped = safe(f", drop {diagnosis.session}") if diagnosis.session else ""
+    return clip(label + dropped if cell_len(label + dropped) <= _LONGEST else label, _LONGEST)
 
 
 def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> Line:

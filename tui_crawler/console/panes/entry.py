@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -54,15 +55,8 @@ class EntryLine(Vertical):
     `use` says what the text is for.
     """
 
-    @dataclass
     class Used(Message):
-        """Enter or (`text` None) esc was pressed; the line is closed, unless what is typed may be wrong."""
-
-        use: EntryUse
-        text: str | None
-
-    class Changed(Used):
-        """The text changed."""
+        """What was entered, or left with esc, has been dealt with."""
 
     def __init__(self, focus_main: Callable[[], None]) -> None:
         """`focus_main` gives the focus away where it cannot go back to where it was."""
@@ -143,8 +137,13 @@ class EntryLine(Vertical):
 
     def leave(self) -> None:
         """Closes the line; what it had changed is taken back."""
+        use = self.use
         self.close()
-        self.post_message(self.Used(self.use, None))
+        self._done(partial(use.entered, "") if use.left is None else use.left)
+
+    def _done(self, then: Callable[[], object]) -> None:
+        then()
+        self.post_message(self.Used())
 
     def make_way(self) -> None:
         """Closes the line before something else is done, unless what is typed there would be lost."""
@@ -156,13 +155,15 @@ class EntryLine(Vertical):
         if self.display:
             self._choice = None
             self._offer()
-            self.post_message(self.Changed(self.use, event.value))
+            if self.use.typed is not None and event.value == self.text:  # else another change follows
+                self.use.typed(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        if not self.use.judged:
+        use = self.use
+        if not use.judged:
             self.close()
-        self.post_message(self.Used(self.use, event.value))
+        self._done(partial(use.entered, event.value))
 
     def on_key(self, event: events.Key) -> None:
         """Esc leaves the line; tab and shift+tab complete where something is offered; up and down bring back what was

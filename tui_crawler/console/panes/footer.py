@@ -74,7 +74,7 @@ def label_of(action: Action, now: Situation) -> str:
     if action.id in MENUS.values():
         number = now.frame.marked_here() if action.id == MENUS["y"] else 0
         label = _SELECTED.get(now.where, "URL") if action.id == MENUS["o"] else label
-        return f"{label} {count(number)}{ELLIPSIS}" if number else f"{label}{ELLIPSIS}"
+        return f"{label} {count(number)}{now.frame.more()}" if number else f"{label}{now.frame.more()}"
     if action.id == "origin.toggle_pause":
         going = unfinished(now.origins)
         running = [view for view in going if not view.paused]

@@ -13,7 +13,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from tui_crawler.console.action import LARGEST
-from tui_crawler.console.panes.border import title_of, write_title
+from tui_crawler.console.panes.border import ZOOMS, title_of, write_title, zoom_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 NORMAL, HALF, FULL = 0, 1, LARGEST
-WORDS = {HALF: "zoom half", FULL: "zoom full"}
-_CLASSES = {HALF: "-zoom-half", FULL: "-zoom-full"}
 _LARGE = 0.45
 """A pane with this part of the body has about half of it already."""
 
@@ -31,11 +29,6 @@ _LARGE = 0.45
 def panes_of(screen: Screen[None]) -> list[Widget]:
     """The panes of a screen that can have the focus, in the order of the tree, as far as they are displayed."""
     return [node for node in screen.query("#body .pane").results(Widget) if node.focusable and _is_displayed(node)]
-
-
-def zoom_words(pane: Widget) -> str:
-    """What the title of a pane says of its zoom; empty when it is not enlarged."""
-    return next((WORDS[level] for level, name in _CLASSES.items() if pane.has_class(name)), "")
 
 
 class ZoomLayout(Layout):
@@ -155,15 +148,10 @@ class Zoom:
         if self._pane is not None and self._pane.id and self.level != NORMAL:
             zooms[view] = (self._pane.id, self.level)
 
-    def mark_title(self) -> None:
-        """Puts the word back into the title of the enlarged pane if that was written anew without it.
-
-        A pane that is not displayed any more (another size, another tab) is not enlarged any more.
-        """
+    def check(self) -> None:
+        """Puts a pane back that is not displayed any more (another size, another tab)."""
         if self._pane is not None and not _is_displayed(self._pane):
             self._set(NORMAL)
-        elif self._pane is not None and self.level != NORMAL:
-            _write_word(self._pane, WORDS[self.level])
 
     def _set(self, level: int) -> None:
         """Enlarges the pane to a level; everything that was enlarged before is as it was."""
@@ -174,9 +162,10 @@ class Zoom:
         pane, self.level = self._pane, level
         if pane is None:
             return
-        for one, name in _CLASSES.items():
-            pane.set_class(level == one, name)
-        _write_word(pane, WORDS.get(level, ""))
+        name = title_of(pane).removesuffix(zoom_words(pane)).removesuffix(" · ")
+        for one, size in enumerate(ZOOMS, HALF):
+            pane.set_class(level == one, size)
+        write_title(pane, name)
         if level == NORMAL:
             self._pane = None
             return
@@ -225,10 +214,3 @@ def _scrolls(container: Widget) -> bool:
         if node.id == "body":
             break
     return False
-
-
-def _write_word(pane: Widget, word: str) -> None:
-    bare = title_of(pane)
-    for known in WORDS.values():
-        bare = bare.removesuffix(known).removesuffix(" · ")
-    write_title(pane, " · ".join(part for part in (bare, word) if part))

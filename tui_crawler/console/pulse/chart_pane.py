@@ -13,10 +13,9 @@ from textual.geometry import Size
 from textual.message import Message
 
 from tui_crawler.console.panes.bars import Bar
-from tui_crawler.console.panes.border import write_pieces
+from tui_crawler.console.panes.border import write_pieces, zoom_words
 from tui_crawler.console.panes.line import Flow, Line
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.panes.zoom import zoom_words
 from tui_crawler.console.pulse.rows import Chart, Charts, drawn, nothing_of, says_of
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from textual.geometry import Size
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.panes.bars import Bar
@@ -31,7 +28,7 @@ _OF_NOW = {
 """What of a screen no log keeps, in words."""
 
 
-def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> Line:
+def replay_line(state: PlayerState, zone: tzinfo, where: Where, width: int) -> Line:
     """The bar of a screen in `width` cells."""
     first, last, moment = state.span.first, state.span.last, state.moment
     here, every = moment.attempt_id - first.attempt_id, last.attempt_id - first.attempt_id
@@ -56,16 +53,11 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> L
 class ReplayBar(Bar, can_focus=False):
     """The line under the header of a console that shows a crawl as of then."""
 
+    MAKE = staticmethod(replay_line)
+
     def __init__(self, player: ReplayPlayer, zone: tzinfo, where: Where) -> None:
         super().__init__(id="replay")
         self._player, self._zone, self._where = player, zone, where
-        self._state: PlayerState | None = None
 
     def catch_up(self) -> None:
-        state = self._player.state
-        if state != self._state:
-            self._state = state
-            self.lay_out()
-
-    def lines_for(self, size: Size) -> Sequence[Line]:
-        return () if self._state is None else (replay_line(self._state, self._zone, size.width, self._where),)
+        self.keep(self._player.state, self._zone, self._where)

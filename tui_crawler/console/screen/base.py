@@ -25,7 +25,7 @@ from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
 from tui_crawler.console.panes.tabs import TabBar
-from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
+from tui_crawler.console.panes.zoom import Zoom, panes_of
 from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.screen.places import ScreenPlace
@@ -54,11 +54,10 @@ _DIGITS = 10  # of the number of a run
 
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
     """Writes the titles of a pane's border; the texts are raw. That a picture is held still is said in one of them."""
-    words = zoom_words(widget)
     if isinstance(widget, CrawlTable):
         widget.name_pane(text)
     else:
-        write_title(widget, f"{text} · {words}" if words else text)
+        write_title(widget, text)
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
     screen = widget.screen if widget.is_attached else None
     held = ""
@@ -118,6 +117,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             marked_here=lambda: self.marks.focused_count,
             filtered=lambda: self.narrowed or self.table_filter.filtered is not None,
             zoom=lambda: self.zoom.level,
+            more=lambda: self.console.appearance.more,
         )
 
     @property
@@ -357,7 +357,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             filtered = self.table_filter.filtered
             crumbs = (f"/ {filtered.needle}",) if filtered is not None else () if self.WHERE in VIEWS else crumbs
         self.query_one(FooterBar).tell(crumbs, self.footer_keys())
-        self.zoom.mark_title()
+        self.zoom.check()
         for table in self.tables:
             table.show_title()
 
@@ -483,7 +483,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         def chosen(value: object) -> None:
             if isinstance(value, str):
                 word = needle_for(column.id, value, start=bool(pivot.span and value))
-                self.table_filter.narrow(table, f"{table.needle} {word}".strip())
+                self.table_filter.keep(table, f"{table.needle} {word}".strip())
 
         self.app.push_screen(PivotScreen(column.title or column.id.upper(), pivot), chosen)
 
@@ -556,19 +556,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             self.zoom.follow(titles[0])
             self.zoom.cycle(titles[0])
             self.tell_footer()
-
-    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
-        """Does what is to be done as one types; what is not the text of a filter any more is passed over."""
-        use, text = event.use, event.text
-        stale = use.passing and text != self.query_one(EntryLine).text
-        if use.typed is not None and text is not None and not stale:
-            use.typed(text)
-
-    def on_entry_line_used(self, event: EntryLine.Used) -> None:
-        if event.text is None and event.use.left is not None:
-            event.use.left()
-        else:
-            event.use.entered(event.text or "")
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         self.row_selected(event)

@@ -78,9 +78,7 @@ class WaitingScreen(ConsoleScreen):
         """Enter is on its way to the line: the keys after it are not for that."""
         self._entering = self.query_one(EntryLine).display
 
-    def on_entry_line_used(self, event: EntryLine.Used) -> None:
-        event.prevent_default()
-        super().on_entry_line_used(event)
+    def on_entry_line_used(self) -> None:
         self._entering = False
         self.let_keys_go_on()
 

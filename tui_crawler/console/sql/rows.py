@@ -67,15 +67,10 @@ def complete(text: str, at: int, schema: Schema) -> Completion:
 
 
 def _aliases(text: str, columns: Iterable[str]) -> dict[str, str]:
-    """alias -> view, of `view alias` and `view AS alias`."""
-    known = set(columns)
-    words = _WORD.findall(text)
-    found: dict[str, str] = {}
-    for view, *rest in zip(words, words[1:], [*words[2:], ""], strict=False):
-        if view.casefold() in known and rest:
-            alias = rest[1] if rest[0].upper() == "AS" else rest[0]
-            found.setdefault(alias.casefold(), view.casefold())
-    return found
+    """alias -> view, of `view alias` and `view AS alias`; the first one holds."""
+    views = "|".join(map(re.escape, columns))
+    found = re.findall(rf"\b({views})\s+(?:AS\s+)?([A-Za-z_]\w*)", text, re.IGNORECASE)
+    return {alias.casefold(): view.casefold() for view, alias in reversed(found)}
 
 
 def _fitting(start: int, fragment: str, words: Iterable[str]) -> Completion:

@@ -73,7 +73,7 @@ def arrange(columns: Sequence[AnyColumn], width: int, seen: Sequence[Width] = ()
         visible = min(size, width - x)
         if visible <= 0:
             break
-        short = column.kind == "word" or (column.kind == "name" and visible < column_sizes[at].whole)
+        short = column.kind == "bar" and visible < column_sizes[at].whole
         places.append(ColumnPlace(column, index, x, visible, short))
         x += size
     return Layout(max(width, 0), gutter, tuple(places))
@@ -147,16 +147,12 @@ def column_size_of(column: AnyColumn, seen: Width | None) -> ColumnSize:
     most = _ENDLESS if column.width is None else column.wanted
     if seen is None:
         return ColumnSize(column, column.least, most, most, most, title)
-    if column.kind == "word":
-        seen = Width(seen.short, seen.short)
     wanted = min(most, max(seen.whole, head))
-    if column.kind == "name" and wanted < seen.whole:
-        wanted = min(most, max(seen.short, head))
     low = min(column.least, wanted)
     return ColumnSize(column, low, min(wanted, max(low, seen.short)), wanted, seen.whole, title)
 
 
-def share_out(column_sizes: Sequence[ColumnSize], room: int) -> tuple[list[int], int]:  # noqa: C901  one rule per step
+def share_out(column_sizes: Sequence[ColumnSize], room: int) -> tuple[list[int], int]:
     """Return the width of each column, together at most `room` cells if the least ones allow it, and what is left.
 
     The only flexible column that is never dropped gets some first: what a row is about is told before what it is told
@@ -168,26 +164,13 @@ def share_out(column_sizes: Sequence[ColumnSize], room: int) -> tuple[list[int],
     flexible = [at for at, column_size in enumerate(column_sizes) if column_size.column.width is None]
     first = [at for at in flexible if column_sizes[at].column.priority == 0]
     if len(first) == 1:
-        column_size = column_sizes[first[0]]
-        if column_size.column.kind == "name":
-            spare = _give(sizes, first[0], column_size, spare, column_size.wanted)
-        else:
-            spare = _fill(sizes, {first[0]: min(_COMFORTABLE, column_size.wanted)}, spare)
+        spare = _fill(sizes, {first[0]: min(_COMFORTABLE, column_sizes[first[0]].wanted)}, spare)
     for at, column_size in enumerate(column_sizes):
         if column_size.column.width is not None:
             spare = _give(sizes, at, column_size, spare, column_size.wanted)
-    goals = {at: column_sizes[at].wanted for at in flexible}
-    tried = sizes.copy()
-    _fill(tried, goals, spare)
-    for at in flexible:  # a part of what whole names need helps nobody
-        if column_sizes[at].column.kind == "name" and tried[at] < column_sizes[at].wanted:
-            goals[at] = max(sizes[at], column_sizes[at].short)
-    spare = _fill(sizes, goals, spare)
-    for at, column_size in enumerate(column_sizes):
-        if column_size.column.kind == "name":
-            spare = _give(sizes, at, column_size, spare, column_size.whole)
-    others = {at: column_size.whole for at, column_size in enumerate(column_sizes) if column_size.column.kind != "name"}
-    spare = _fill(sizes, others, spare)
+    spare = _fill(sizes, {at: column_sizes[at].wanted for at in flexible}, spare)
+    cut = {at: column_size.whole for at, column_size in enumerate(column_sizes) if column_size.column.kind != "bar"}
+    spare = _fill(sizes, cut, spare)
     for at, column_size in enumerate(column_sizes):
         if sizes[at] < column_size.title <= sizes[at] + spare:
             spare -= column_size.title - sizes[at]

@@ -18,7 +18,6 @@ from textual.message import Message
 
 from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.border import write_subtitle, write_title
-from tui_crawler.console.panes.zoom import zoom_words
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_needle
 from tui_crawler.console.table.paint import Sort
@@ -261,7 +260,7 @@ class SiftedTable(TableView):
             marked = f"{count(self.mark_count)} marked" if self.mark_count else ""
             stands = "order held" if self._waiting else ""
             late = f"▲ {count(self._late)} new" if self._late else ""
-            write_title(self, " · ".join(filter(None, (self._heading, marked, stands, late, zoom_words(self)))))
+            write_title(self, " · ".join(filter(None, (self._heading, marked, stands, late))))
 
     def marking_changed(self) -> None:
         """Called when other rows are marked than before."""

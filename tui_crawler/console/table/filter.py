@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.border import pane_name
@@ -22,7 +23,6 @@ class TableFilter:
 
     def __init__(self, screen: Screen[None], tell: Callable[[], Notify], changed: Callable[[], None]) -> None:
         self._screen, self._tell, self._changed = screen, tell, changed
-        self._table: CrawlTable | None = None
 
     @property
     def table(self) -> CrawlTable | None:
@@ -40,10 +40,6 @@ class TableFilter:
         tables = (self.table, *self._screen.query(CrawlTable))
         return next((one for one in tables if one is not None and one.needle), None)
 
-    def narrow(self, table: CrawlTable, text: str) -> None:
-        self._table = table
-        self.typed(text)
-
     def leave(self) -> bool:
         """Takes the filter nearest to the focus off. False when there was none."""
         if (table := self.filtered) is not None:
@@ -51,27 +47,26 @@ class TableFilter:
             self._changed()
         return table is not None
 
-    def typed(self, text: str) -> None:
-        """Filters the table for which the line was opened."""
-        if self._table is not None and self._table.is_attached:
-            self._table.keep_only(text)
+    def keep(self, table: CrawlTable, text: str) -> None:
+        """Filters a table, if it is still there."""
+        if table.is_attached:
+            table.keep_only(text)
             self._changed()
-
-    def entered(self, text: str) -> None:
-        """Keeps the filter."""
-        self.typed(text)
-        if self._table is not None:
-            self._table.focus()
 
     def open(self, text: str) -> None:
         """Filters the table by a text; opens the line for one where it is empty."""
-        table = self._table = self.table
-        if table is None:
+        if (table := self.table) is None:
             self._tell()("no", "no list is shown here", "muted")
-        elif text:
-            self.typed(text)
+            return
+
+        def entered(text: str) -> None:
+            self.keep(table, text)
+            table.focus()
+
+        if text:
+            self.keep(table, text)
         else:
             beside = len([pane for pane in panes_of(self._screen) if isinstance(pane, CrawlTable)]) > 1
             label = f"{pane_name(table)} /" if beside else "/"
-            use = EntryUse("table filter", self.entered, self.typed, passing=True)
+            use = EntryUse("table filter", entered, partial(self.keep, table), passing=True)
             self._screen.query_one(EntryLine).open(use, label, table.needle, table.filter_hint)

@@ -95,7 +95,7 @@ URLS: Relation[PageLine] = Relation(
     source=lambda line: line.page,
     columns=(
         Column("state", "STATE", shown.state(), 9, 6, value=lambda line: state_mark(state_of(line.page).value)),
-        Column("exit", "EXIT", _exit, 14, 0, min_width=14, kind="word", value=of_page("last_exit_code")),
+        Column("exit", "EXIT", _exit, 14, 0, min_width=14, value=of_page("last_exit_code")),
         Column("status", "ST", shown.by_value(status_cell), 3, 4, "right", value=of_page("last_http_status")),
         Column("url", "URL", shown.plain(), None, 0, min_width=34, kind="place",
                value=lambda line: line.page.url.removeprefix("https://")),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.records.exit_code import DISPOSITIONS, AttemptKind, ExitCode, code_of, is_problem
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, AttemptKind, ExitCode, code_of, exit_name, is_problem
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.attempt import AttemptRecord
@@ -126,8 +126,7 @@ class PulseCount:
 
     def names(self) -> dict[str, int]:
         """The same by the names of the exit codes; one of a newer program is its number."""
-        known = self.codes().items()
-        return {ExitCode(code).name if code in _GROUP_OF else str(code): number for code, number in known}
+        return {exit_name(code): number for code, number in self.codes().items()}
 
     def by_group(self) -> dict[str, int]:
         """How many attempts failed, by the value of the group of their exit code; a code not known is `local`."""

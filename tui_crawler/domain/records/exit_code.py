@@ -177,6 +177,13 @@ def code_of(number: int) -> ExitCode | None:
     return _BY_NUMBER.get(number)
 
 
+def exit_name(number: int | None) -> str:
+    """Return the name of a stored exit code; the number of one of a newer program, "" for None."""
+    if number is None:
+        return ""
+    return str(number) if (code := code_of(number)) is None else code.name
+
+
 WALLS = frozenset({401, 403, 405, 407, 429, 451, 999})
 """Statuses with which a host refuses a link check: a person may see the page, so that the link is not called dead."""
 STATUS_WITHOUT_RETRY = frozenset({401, 402, 403, 405, 451})

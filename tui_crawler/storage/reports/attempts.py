@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.records.attempt import AttemptResult, RequestRecord
-from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode, exit_name
 from tui_crawler.domain.records.page_view import OriginHistory, RefusalCount, RefusalCounts
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.storage.db.reader import Reader, RowMapper, SubjectReports, among, headers_of, selected
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.jobs import JobReports
-from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
+from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
 
 _HISTORY = 200
 _MOST_WORDS = 5_000

@@ -22,11 +22,11 @@ from tui_crawler.domain.history.coverage import (
     refused_group,
 )
 from tui_crawler.domain.history.site_audit import NAMED
-from tui_crawler.domain.records.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
+from tui_crawler.domain.records.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, exit_name, lost_words
 from tui_crawler.domain.records.page import EXTERNAL
 from tui_crawler.storage.db.reader import Reader, SubjectReports, among
 from tui_crawler.storage.drivers.driver import Row
-from tui_crawler.storage.reports.overview import HAS_DOCUMENT, PAGES_ONLY, OverviewReports, exit_name
+from tui_crawler.storage.reports.overview import HAS_DOCUMENT, PAGES_ONLY, OverviewReports
 
 _GROUPS = 100  # of URLs with one content
 _HOPS = 20  # a longer chain of redirects is taken for a circle

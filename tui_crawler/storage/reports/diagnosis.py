@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from tui_crawler.domain.history.coverage import SeedEnd
 from tui_crawler.domain.history.diagnosis import DiagnosisFacts, LostPage, RefusedQueries
-from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode, exit_name
 from tui_crawler.domain.records.page_view import RefusedView
 from tui_crawler.domain.records.status_words import GAVE_UP
 from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.storage.db.reader import SubjectReports, selected
 from tui_crawler.storage.reports.coverage import ends_of
 from tui_crawler.storage.reports.failures import path_pattern
-from tui_crawler.storage.reports.overview import EMPTY, ORIGIN, ORIGINS, exit_name
+from tui_crawler.storage.reports.overview import EMPTY, ORIGIN, ORIGINS
 
 _LISTED = 20  # origins of which more is read than their row
 _LOOKED_AT, _PROBLEMS, _QUERIES = 1_000, 5, 3  # attempts of an origin; its last problems; origins with refused queries

@@ -12,12 +12,11 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode, exit_name
 from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.domain.rules.page_filter import PageWindow
 from tui_crawler.storage.db.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.db.views import PAGE_PAST
-from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import OF_ORIGIN, PAGE, PAGES, pages_of_ids, recovers
 
 SLUG, QUERY = "{slug}", "?*"

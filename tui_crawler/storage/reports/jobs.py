@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.history.pulse import MINUTE_MS
+from tui_crawler.domain.records.exit_code import exit_name
 from tui_crawler.domain.records.operator_view import JobView, LimboView, SessionView, StashView, ValidationTotals
 from tui_crawler.domain.records.page_view import ExitCountView, RefusedView, TodoView
 from tui_crawler.domain.records.worker import WorkerView, state_of
 from tui_crawler.storage.db.owner import Owner
 from tui_crawler.storage.db.reader import From, RowMapper, SubjectReports, selected
 from tui_crawler.storage.db.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
-from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
+from tui_crawler.storage.reports.overview import EXITS_OF_RUN
 
 if TYPE_CHECKING:
     from tui_crawler.domain.records.segment import SegmentRow

@@ -11,13 +11,12 @@ from operator import attrgetter
 
 from tui_crawler.domain.crawl.standing import Referral
 from tui_crawler.domain.history.site_audit import chains
-from tui_crawler.domain.records.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
+from tui_crawler.domain.records.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode, exit_name
 from tui_crawler.domain.records.page import EXTERNAL
 from tui_crawler.domain.records.page_view import BrokenLink, Hop, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.storage.db.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.db.views import IS_FRAME, LINK_KIND
-from tui_crawler.storage.reports.overview import exit_name
 
 WINDOW = 500
 _HOPS = 20  # redirects that are followed back

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tui_crawler.domain.crawl.cut import cut_names
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.records.exit_code import DOCUMENTS, ExitCode, lost_words
+from tui_crawler.domain.records.exit_code import DOCUMENTS, ExitCode, exit_name, lost_words
 from tui_crawler.domain.records.status_words import GAVE_UP
 from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
 from tui_crawler.storage.db.owner import OpenSession, Owner, this_process
@@ -164,16 +164,6 @@ class OverviewReports(SubjectReports):
         span, of_origin = IdSpan(before_id, after_id, limit), (OF_ORIGIN,) if origin else ()
         values = (*((origin,) if origin else ()), *span.values)
         return self._reader.records(ATTEMPT, f"{ATTEMPTS}{span.ending('a.id', *of_origin)}", values)
-
-
-_CODES = frozenset(ExitCode)
-
-
-def exit_name(code: int | None) -> str:
-    """The name of a stored exit code; an unknown one (of a newer program) is its number."""
-    if code is None:
-        return ""
-    return ExitCode(code).name if code in _CODES else str(code)
 
 
 ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)

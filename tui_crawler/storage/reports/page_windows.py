@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple, assert_never
 
-from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES, exit_name
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.page_filter import (
     ExitTerm,
@@ -36,7 +36,6 @@ from tui_crawler.domain.rules.page_filter import (
 )
 from tui_crawler.domain.rules.pattern import Pattern
 from tui_crawler.storage.db.reader import EVERY, Reader, SubjectReports, among
-from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import pages_of_ids
 
 LOOK_S = 0.3

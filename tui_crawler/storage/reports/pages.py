@@ -15,7 +15,7 @@ import zstandard
 from tui_crawler.domain.crawl.recovery import is_recoverable
 from tui_crawler.domain.crawl.standing import PageStanding, Schedule, UrlStanding
 from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.records.exit_code import code_of
+from tui_crawler.domain.records.exit_code import code_of, exit_name
 from tui_crawler.domain.records.page_view import Hop, LinkEnd, LinkView, PageDetail, PageView, RedirectView
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
@@ -34,7 +34,7 @@ from tui_crawler.storage.reports.links import (
     path_from_seed,
     referrals,
 )
-from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, exit_name
+from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS
 
 if TYPE_CHECKING:
     from tui_crawler.domain.rules.preview import KnownUrl

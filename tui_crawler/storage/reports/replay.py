@@ -23,13 +23,12 @@ from tui_crawler.domain.history.replay import (
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.records.attempt import CRAWL_DELAY
 from tui_crawler.domain.records.command import BadCommand, SetDelay, StopOrigins, from_json
-from tui_crawler.domain.records.exit_code import UNTOUCHED, AttemptKind, ExitCode
+from tui_crawler.domain.records.exit_code import UNTOUCHED, AttemptKind, ExitCode, exit_name
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage.crawl import origins
 from tui_crawler.storage.db.reader import SubjectReports, headers_of
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.models import Origin, RobotsText
-from tui_crawler.storage.reports.overview import exit_name
 
 _Ask = Callable[[str, Sequence[Any]], Iterator[Row]]
 

@@ -19,7 +19,7 @@ VALIDATIONS: Relation[tuple[str, int, int]] = Relation(
         Column("share", "SHARE", shown.words(lambda share: percent(share, 1), "muted"), 6, 1, "right",
                value=lambda one: one[1] / (one[1] + one[2])),
         Column("bar", "", shown.by_value(lambda share: Styled(bar(share, 12), "ok", short=bar(share, 8))), 12, 2,
-               min_width=8, kind="name", value=lambda one: one[1] / (one[1] + one[2])),
+               min_width=8, kind="bar", value=lambda one: one[1] / (one[1] + one[2])),
     ),
     source=lambda _: None,
 )  # fmt: skip
