@@ -53,7 +53,7 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
             "10.0sR",
         ):
             assert words in text
-        held.sees("00:42:1", "2 Failures 15", "pending 1.2M")
+        held.sees("00:42:1", "2 Failures 15", "pending 1 201 324")
 
 
 async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> None:
