@@ -83,8 +83,8 @@ def histogram(lines: Sequence[LogLine], width: int, zone: tzinfo) -> Line:
         at = (line.at - first) * room // span
         numbers[at] += 1
         worst[at] = max(worst[at], line.level)
-    levels = zip(sparkline([number or None for number in numbers], room), worst, strict=True)
-    bars = [Styled(char, _ROLES[level]) for char, level in levels]
+    cells = zip(sparkline([number or None for number in numbers], room), worst, strict=True)
+    bars = [Styled(char, _ROLES[level]) for char, level in cells]
     return (ends[0], *bars, ends[1], *told)
 
 
