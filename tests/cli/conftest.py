@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,8 +16,7 @@ import pytest
 import tui_crawler
 from tui_crawler.cli.main import main
 from tui_crawler.cli.printer import ERASE_LINE
-from tui_crawler.config.load import config_from_seeds
-from tui_crawler.console.welcome.first_step import Cancelled, FirstStep, FromSeeds
+from tui_crawler.console.welcome.first_step import Cancelled, FirstStep
 from tui_crawler.demo.process import DemoUnavailable
 from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.history.coverage import Coverage
@@ -25,6 +25,7 @@ from tui_crawler.domain.records.command import ActionResult, Command
 from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.domain.records.view import OriginView, RunView, TotalsView
 from tui_crawler.wiring.launch import Launch
+from tui_crawler.wiring.welcome import Folder
 
 ORIGIN = "https://example.org"
 CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
@@ -145,12 +146,9 @@ class Wiring:
         self.console_launches.append(launch)
         return 0
 
-    def open_welcome(self, folder: Path, *, impolite: bool = False) -> FirstStep | Cancelled:
-        self.welcomed.append(folder)
-        return self.first_step
-
-    def config_from_first_seeds(self, folder: Path, step: FromSeeds, *, impolite: bool) -> tuple[Any, Path]:
-        return config_from_seeds(step.urls, folder / "first.db"), folder / "first.db"
+    def open_welcome(self, folder: Folder) -> SimpleNamespace:
+        self.welcomed.append(folder.file(""))
+        return SimpleNamespace(run_to_end=lambda: self.first_step)
 
     def demo_console(self, database: Path | None, port: int | None) -> int:
         self.consoles.append(("demo", database, port))
@@ -177,8 +175,7 @@ _PLACES = {
     "wiring.demo.demo_serve": "demo_serve",
     "wiring.headless.run_headless": "run_headless",
     "wiring.steering.carry_out": "carry_out",
-    "wiring.welcome.config_from_first_seeds": "config_from_first_seeds",
-    "wiring.welcome.open_welcome": "open_welcome",
+    "console.welcome.app.WelcomeApp": "open_welcome",
 }
 
 

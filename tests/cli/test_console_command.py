@@ -116,7 +116,7 @@ class TestOnATerminal:
         assert main([]) == 0
         configured, seeds, demo = wiring.consoles
         assert configured[1:] == (here / "other.db", False)
-        assert (seeds[0].seeds, seeds[1]) == (("https://example.org/",), here / "first.db")
+        assert (seeds[0].seeds, seeds[1]) == (("https://example.org/",), here / "example.org.db")
         assert demo == ("demo", None, None)
         assert "requests are sent as tui-crawler-unconfigured-ua" in capsys.readouterr().err
 

@@ -44,9 +44,7 @@ def declare(commands: CommandSet) -> None:
 
 def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
-    file = arguments.file or arguments.config
-    if not file and known_names.named_database(arguments) is None and Path(known_names.DEFAULT_CONFIG).is_file():
-        file = known_names.DEFAULT_CONFIG
+    file = known_names.configuration_file(arguments)
     _start_for(file, printer)
     single = len(list(Path().glob("*.db"))) == 1
     if file is None and not arguments.readonly and not single and known_names.named_database(arguments) is None:
@@ -99,19 +97,20 @@ def _open(config: Config | None, database: DatabasePlace, arguments: argparse.Na
 
 
 def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.console.welcome.app import WelcomeApp
     from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
-    from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
+    from tui_crawler.wiring.welcome import Folder
 
-    folder = Path.cwd()
+    folder = Folder(Path.cwd(), impolite=arguments.allow_impolite)
     gc.enable()
-    step = open_welcome(folder, impolite=arguments.allow_impolite)
+    step = WelcomeApp(folder).run_to_end()
     gc.disable()
     printer.starting()
     match step:
         case Cancelled(exit_status=status):
             return status
         case FromSeeds():
-            config, database = config_from_first_seeds(folder, step, impolite=arguments.allow_impolite)
+            config, database = folder.config_for(step)
             known_names.tell_warnings(config, printer)
             return _open(config, database, arguments)
         case FromConfiguration(path=path) | FromDatabase(path=path):

@@ -47,6 +47,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         start(printer, "tui-crawler demo --headless crawls without it")
     database = named_database(arguments)
 
+    from tui_crawler.cli.export_command import ended_by_signals
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring.demo import demo_headless, demo_serve
 
@@ -59,7 +60,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     if arguments.serve_only:
         access_log = Path(arguments.access_log) if arguments.access_log else None
-        return demo_serve(arguments.port, access_log, announce)
+        with ended_by_signals():
+            return demo_serve(arguments.port, access_log, announce)
     if arguments.headless:
         return watch(printer, arguments.json, lambda listener: demo_headless(database, arguments.port, listener))
     from tui_crawler.wiring.console import demo_console

@@ -168,7 +168,7 @@ def output_of(path: Path | None, arguments: argparse.Namespace) -> Iterator[Outp
     from tui_crawler.export.output import ReaderGone, open_file, open_stream
 
     try:
-        with _ended_by_signals(), ExitStack() as opened:
+        with ended_by_signals(), ExitStack() as opened:
             made = open_stream(_standard_output(opened)) if path is None else open_file(path, force=arguments.force)
             yield opened.enter_context(made)
     except ReaderGone:
@@ -200,7 +200,7 @@ def _shown(data: memoryview) -> int:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def ended_by_signals() -> Iterator[None]:
     """SIGTERM and SIGHUP end the command by its exit status, after what was begun is cleared away."""
     if threading.current_thread() is not threading.main_thread():
         yield

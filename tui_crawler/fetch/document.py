@@ -127,7 +127,9 @@ def html_statements(elements: Iterable[tuple[str, Element]], product_token: str,
             if (element.get("name") or "").strip().lower() in names:
                 robots |= _directives(_items(content, now))
             elif not refresh and (element.get("http-equiv") or "").strip().lower() == "refresh":
-                refresh = "" if _is_for_scriptless(element) else content
+                # in `noscript` it leads away from the page that is meant
+                is_meant = isinstance(element, dict) or next(element.iterancestors("noscript"), None) is None
+                refresh = content if is_meant else ""
         elif tag == "link":
             rel = (element.get("rel") or "").lower().split()
             if not canonical and "canonical" in rel:
@@ -163,11 +165,6 @@ def _title_text(element: Element) -> str:
     if isinstance(element, dict):
         return str(element[""])
     return (element.text or "") if _parent_name(element) in _TITLE_PARENTS else ""
-
-
-def _is_for_scriptless(element: Element) -> bool:
-    """Return whether an element stands in `noscript`: such refreshes lead away from the page that is meant."""
-    return not isinstance(element, dict) and next(element.iterancestors("noscript"), None) is not None
 
 
 def _parent_name(element: Element) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import random
-import signal
 import socket
 import tempfile
-import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 _SITES = 10
 _TRIES = 20
+_LOOK_S = 0.5
 
 
 def base_port_of(database: DatabasePlace) -> int | None:
@@ -85,23 +85,11 @@ def demo_headless(database: DatabasePlace | None, port: int | None, listener: Li
 
 
 def demo_serve(port: int | None, access_log: Path | None, announce: Callable[[Sequence[str]], None]) -> int:
-    """Serves the demo web until a signal comes; `announce` is told the seeds. Raises DemoUnavailable."""
-    received: list[int] = []
-    over = threading.Event()
-
-    def on_signal(number: int, _: object) -> None:
-        received.append(number)
-        over.set()
-
-    kept = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
+    """Serve the demo web until it is interrupted; `announce` gets the seeds. Raises DemoUnavailable."""
+    with contextlib.suppress(KeyboardInterrupt):
         with DemoProcess.start(access_log=access_log, base_port=port or FIXED_BASE_PORT) as web:
             announce(web.seeds)
-            while web.is_running and not over.wait(0.5):
-                continue
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
-    if not received:
+            while web.is_running:
+                time.sleep(_LOOK_S)
         raise DemoUnavailable("the demo web ended by itself")
-    return 0 if received[0] == signal.SIGINT else 128 + received[0]
+    return 0

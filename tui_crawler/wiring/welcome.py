@@ -102,18 +102,6 @@ class Folder:
         return ()
 
 
-def open_welcome(folder: Path, *, impolite: bool = False) -> first_step.FirstStep | first_step.Cancelled:
-    """The welcome screen; returns the step that was chosen, checked a moment ago (blocking)."""
-    from tui_crawler.console.welcome.app import WelcomeApp  # noqa: PLC0415  not before it is wanted
-
-    return WelcomeApp(Folder(folder, impolite=impolite)).run_to_end()
-
-
-def config_from_first_seeds(folder: Path, step: first_step.FromSeeds, *, impolite: bool) -> tuple[Config, Path]:
-    """The configuration of seeds chosen there, and its new database. Raises ConfigErrors."""
-    return Folder(folder, impolite=impolite).config_for(step)
-
-
 def _of_seeds(problem: ConfigProblem) -> first_step.StepProblem:
     """What is wrong with a setting of seeds, for its field; else under the name of its key."""
     one = option_of(problem.key)

@@ -110,13 +110,12 @@ EVENTS_KEPT = 500
 @dataclass(frozen=True, slots=True)
 class EngineStanding:
     """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason. `starting`: an
-    engine is about to go on, so that it does not matter how the one before ended. `broken`: nothing goes on until
-    somebody sees to it. `attached`: another process crawls."""
+    engine is about to go on, so that it does not matter how the one before ended. `attached`: another
+    process crawls."""
 
     mark: StateGlyph
     trouble: str = ""
     starting: bool = False
-    broken: bool = False
     attached: bool = False
 
 
@@ -273,7 +272,6 @@ class LiveState:
         return HeaderState(
             name=name,
             engine=engine.mark,
-            broken=engine.broken,
             attached=engine.attached,
             run=self.run,
             now=wall,

@@ -325,7 +325,9 @@ class Writer:
         try:
             while self._is_wanted():
                 with self._turn:
-                    jobs = self._take()
+                    with self._inbox.changed:  # none where slices have done them meanwhile
+                        waiting = self._inbox.jobs
+                        jobs = [waiting.popleft() for _ in range(min(len(waiting), self._settings.group))]
                     try:
                         self._perform(jobs, patient=True)
                     except Exception as error:  # a bug: nobody may wait for ever because of it
@@ -350,11 +352,6 @@ class Writer:
                     break
                 inbox.changed.wait(min(left, threading.TIMEOUT_MAX))
             return bool(inbox.jobs)
-
-    def _take(self) -> list[_Job]:
-        """The jobs of the next group, in their order; none where slices have done them meanwhile."""
-        with self._inbox.changed:
-            return [self._inbox.jobs.popleft() for _ in range(min(len(self._inbox.jobs), self._settings.group))]
 
     def _take_late(self, taken: list[_Job], *, apart: bool) -> list[_Job]:
         """Adds routine jobs that came while the lock was waited for to those `taken`; answers which can be done."""
