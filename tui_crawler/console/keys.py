@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
 from tui_crawler.console.action import Action, Where
@@ -33,13 +32,6 @@ TABLE_BINDINGS = (
     Binding("t u", "mark_clear", "Clear marks", id="mark.clear", show=False),
 )
 """The keys of a table that only tables have: moving and marking."""
-
-
-def moving(**actions: str) -> list[BindingType]:
-    """Return the keys that move in a table for other actions, each by the end of its id."""
-    named = {f"move.{name}": does for name, does in actions.items()}
-    return [replace(one, action=named[one.id]) for one in TABLE_BINDINGS if one.id in named]
-
 
 ASKED_BY_KEY = frozenset(
     {"origin.open", "worker.open", "url.open", "failures.exit", "log.goto", "layout.keep", "layout.drop"}

@@ -12,12 +12,11 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui_crawler.console.keys import moving
 from tui_crawler.console.panes.border import write_title
 from tui_crawler.console.panes.line import Flow, HangingText, Line, Paragraph, Split, doors_in, width_of
 from tui_crawler.console.panes.scrolling import reach_over
@@ -32,10 +31,14 @@ class Lines(ScrollView):
     """Shows lines; scrolls when there are more than fit."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = moving(
-        down="scroll_down", up="scroll_up", first="scroll_home", last="scroll_end",
-        page_down="page_down", page_up="page_up",
-    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll_down", "Down", id="move.down", show=False),
+        Binding("k,up", "scroll_up", "Up", id="move.up", show=False),
+        Binding("home,g g", "scroll_home", "Top", id="move.first", show=False),
+        Binding("end,g e", "scroll_end", "Bottom", id="move.last", show=False),
+        Binding("pagedown", "page_down", "Page down", id="move.page_down", show=False),
+        Binding("pageup", "page_up", "Page up", id="move.page_up", show=False),
+    ]
     """The keys of a table, as far as there is something to move."""
 
     @dataclass

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+
 from tui_crawler.console.handlers import Handles, handles
-from tui_crawler.console.keys import moving
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.domain.history.idle_reason import end_of_run
 from tui_crawler.domain.history.pulse import SPANS_MS
@@ -19,13 +20,13 @@ from tui_crawler.text.format import coarse
 _AT_ONCE = 10
 _LEAST_MS = 10_000
 """A run that has just begun is shown as if it had this age."""
-SPAN_KEYS = moving(
-    left="screen.move(-1)",
-    right="screen.move(1)",
-    page_up=f"screen.move(-{_AT_ONCE})",
-    page_down=f"screen.move({_AT_ONCE})",
-    first="screen.move_to(0)",
-    last="screen.follow",
+SPAN_KEYS: tuple[BindingType, ...] = (
+    Binding("left", "screen.move(-1)", "Earlier", id="move.left", show=False),
+    Binding("right", "screen.move(1)", "Later", id="move.right", show=False),
+    Binding("pageup", f"screen.move(-{_AT_ONCE})", "Ten earlier", id="move.page_up", show=False),
+    Binding("pagedown", f"screen.move({_AT_ONCE})", "Ten later", id="move.page_down", show=False),
+    Binding("home,g g", "screen.move_to(0)", "First", id="move.first", show=False),
+    Binding("end,g e", "screen.follow", "Present", id="move.last", show=False),
 )
 """The keys of a pane that shows one; its screen moves the cursor."""
 
