@@ -77,7 +77,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
-        config, database = known_names.configured(arguments, arguments.file, printer, overrides_of(arguments))
+        given = ((key, getattr(arguments, name)) for name, key in _OVERRIDES.items())
+        overrides = {key: value for key, value in given if value not in {None, False}}
+        config, database = known_names.configured(arguments, arguments.file, printer, overrides)
         known_names.awaited(database, printer)
     check_workers(arguments.workers, config)
 
@@ -192,9 +194,3 @@ def check_workers(workers: int, config: Config) -> None:
         raise UsageProblem(f"--workers {workers}: at most {options.MOST_WORKERS} workers share one database")
     if workers > 1 and config.queue.min_origins:
         raise UsageProblem("--workers cannot be combined with queue.min_origins: no worker sees all origins")
-
-
-def overrides_of(arguments: argparse.Namespace) -> dict[str, object]:
-    """The values of the command line that win over the configuration, by dotted key."""
-    given = ((key, getattr(arguments, name)) for name, key in _OVERRIDES.items())
-    return {key: value for key, value in given if value not in {None, False}}

@@ -63,11 +63,6 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
         return looked_at, findings
 
 
-def has_run(database: DatabasePlace, run_id: int) -> bool:
-    with closing(Reports(database)) as reports:
-        return reports.run_span(run_id) is not None
-
-
 def sessions_of(log: ReplayLog) -> list[LoggedSession]:
     """With what each has gone by; those of older versions by the configuration their run was last started with."""
     found, configured = [], dict[int, SettingsByOrigin]()
@@ -110,7 +105,6 @@ def _events(database: DatabasePlace, run_id: int, first: int, origins: int, bega
 
 
 def _stretches(read: Callable[[LogReach], LogStretch[T]], edge: int) -> Iterator[T]:
-    """All entries behind an id, a window at a time."""
     while True:
         stretch = read(LogReach(edge, _WINDOW, oldest_first=True))
         yield from stretch.found
