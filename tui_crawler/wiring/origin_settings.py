@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -169,6 +169,7 @@ def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
     return tuple(current[name] for name in names or [config.name])
 
 
+@lru_cache(4)  # it may be long, and is asked for again and again
 def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = False) -> Config | None:
     """The configuration of a run as the database keeps it (`over`: for the next run; `impolite`: with
     `--allow-impolite`); None where it keeps none, as an older version did. Raises BadKeptConfig."""

@@ -65,15 +65,11 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
 
 def sessions_of(log: ReplayLog) -> list[LoggedSession]:
     """With what each has gone by; those of older versions by the configuration their run was last started with."""
-    found, configured = [], dict[int, SettingsByOrigin]()
+    found = []
     for session_id, run_id, started_at, ended_at, rest, kept, text, name in log.sessions():
-        if kept:
-            settings = settings_from_json(kept)
-        else:
-            if run_id not in configured:
-                config = read_kept(text, name)
-                configured[run_id] = crawl_settings(config) if config else SettingsByOrigin()
-            settings = configured[run_id]
+        config = None if kept else read_kept(text, name)
+        configured = crawl_settings(config) if config else SettingsByOrigin()
+        settings = settings_from_json(kept) if kept else configured
         found.append(LoggedSession(session_id, run_id, started_at, ended_at, bool(rest), settings))
     return found
 
