@@ -119,7 +119,7 @@ def test_the_paths_of_certificates_are_not_printed(here: Path, postgres_url: str
         missing = url.replace("/tui_crawler_test", "/no_tui_crawler_test")
         for words in (
             ("db", "path"), ("db", "path", "--json"), ("db", "upgrade"), ("db", "check"), ("db", "check", "--json"),
-            ("status",), ("status", "--json"), ("workers",), ("worker",), ("log",), ("run", "--stored"),
+            ("status",), ("status", "--json"), ("workers",), ("worker",), ("log",), ("run",),
             ("rules", "show"),
         ):  # fmt: skip
             for one in (url, missing):

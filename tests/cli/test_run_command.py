@@ -257,7 +257,7 @@ def test_a_launch_is_read_from_the_command_line_that_it_gives(launch: Launch):
     run_command.declare(CommandSet(parser))
     arguments = parser.parse_args(launch.words(Path("crawl.db")))
     assert Launch.of(arguments) == launch
-    assert (arguments.db, arguments.stored) == ("crawl.db", launch.file is None)
+    assert (arguments.db, arguments.file) == ("crawl.db", launch.file)
 
 
 @pytest.mark.parametrize(("cores", "workers"), [(1, 1), (2, 1), (5, 4), (500, 64)])

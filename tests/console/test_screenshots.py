@@ -3,7 +3,7 @@
 Every scene once, at 120×40 in the dark theme, as text (in screens/, a file for each scene) and as a picture (in
 screenshots/). The four richest also at other sizes, in the light theme and as terminals with fewer colours show them,
 as text; the overview as pictures, too.
-`TUI_CRAWLER_UPDATE_SCREENSHOTS=1` writes both anew, and the PNG of those that README.md shows;
+`TUI_CRAWLER_UPDATE_SCREENSHOTS=1` writes both again, and the PNG of those that README.md and docs/ show;
 `TUI_CRAWLER_SCREENSHOTS=FOLDER` compares nothing; it writes a PNG of each scene there, in all sizes and themes.
 """
 
@@ -33,6 +33,7 @@ from tui_crawler.console.theme import DARK, LIGHT
 from tui_crawler.domain.history.replayed import ReplayGoal, ReplayMoment, ReplaySpan
 
 PICTURES = Path(__file__).parents[2] / "screenshots"
+SHOWN_IN = PICTURES.parent / "docs" / "pictures"
 TEXTS = Path(__file__).parent / "screens"
 UPDATE = os.environ.get("TUI_CRAWLER_UPDATE_SCREENSHOTS") == "1"
 LOOK_AT = os.environ.get("TUI_CRAWLER_SCREENSHOTS", "")
@@ -105,7 +106,7 @@ RICHEST = ("overview", "origin", "url", "pulse", "timeline")
 """The scenes with the most parts, tables and charts. They are shown at all sizes and in all looks."""
 
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark", "timeline-120x40-dark"})
-"""What README.md shows, as PNG."""
+"""What README.md and docs/ show, as PNG in docs/pictures/."""
 
 
 def named(scene: str, size: tuple[int, int], look: str) -> str:
@@ -229,7 +230,7 @@ class Album:
             for picture, svg in self.pictures.items():
                 (PICTURES / f"{picture}.svg").write_text(svg, encoding="utf-8")
                 if picture in SHOWN:
-                    write_png(svg, PICTURES / f"{picture}.png")
+                    write_png(svg, SHOWN_IN / f"{picture}.png")
         committed = (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
         if committed != text:
             lines = unified_diff(committed.split("\n"), text.split("\n"), "committed", "made", n=0, lineterm="")
@@ -283,6 +284,7 @@ async def test_screens_of_the_welcome_are_those_that_are_committed() -> None:
 
 
 def test_nothing_else_lies_among_them() -> None:
-    assert {path.name for path in PICTURES.iterdir()} == {f"{name}.svg" for name in KEPT} | {f"{n}.png" for n in SHOWN}
+    assert {path.name for path in PICTURES.iterdir()} == {f"{name}.svg" for name in KEPT}
+    assert {path.name for path in SHOWN_IN.iterdir()} == {f"{name}.png" for name in SHOWN}
     texts = {*SCENES, WELCOME, *(f"{scene}-few-colours" for scene in RICHEST)}
     assert {path.name for path in TEXTS.iterdir()} == {f"{name}.txt" for name in texts}

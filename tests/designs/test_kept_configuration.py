@@ -52,7 +52,7 @@ def test_what_the_command_line_allowed_is_kept(crawl: Crawling) -> None:
         assert kept.impolite_everywhere
         assert settings_by_origin(kept)(site.origin).delay.floor_ms == 0
         assert kept.source_of("delay.allow_impolite") == "command line"
-        for words in (("worker",), ("run", "--stored")):
+        for words in (("worker",), ("run",)):
             cut_short(crawl)
             assert crawl.command(*words, *db).status == 0
     assert site.asked[:3] == ["/", "/a", "/b"]
@@ -85,12 +85,27 @@ def test_an_option_for_one_run_is_no_edit_of_the_configuration(crawl: Crawling) 
     assert crawl.ask("rules", "show", "--json").json["policies"]["url_query_parameters"]
 
 
+def test_a_run_without_a_file_continues_the_crawl_and_its_options_win(crawl: Crawling) -> None:
+    site, config = impolite(crawl)
+    db = ("--db", str(crawl.database))
+    with crawl.web.in_thread():
+        assert crawl.command("run", config, "--allow-impolite", "--max-requests", "1").status == 0
+        asked = len(site.asked)
+        assert crawl.command("run", "--max-requests", "1", "--user-agent", AGENT, *db).status == 0
+        assert (len(site.asked), kept_config(crawl.database).user_agent) == (asked + 1, AGENT)
+        assert crawl.command("run", *db).status == 0
+    assert {"/", "/a", "/b"} <= set(site.asked)
+    assert kept_config(crawl.database).user_agent == AGENT
+    several = crawl.command("run", "--workers", "2", *db)
+    assert (several.status, "CONFIG" in several.err) == (2, True)
+
+
 READERS = {
     "why": ("why", "{url}"),
     "pages limbo": ("pages", "limbo"),
     "queue build": ("queue", "build"),
     "worker": ("worker",),
-    "stored": ("run", "--stored"),
+    "stored": ("run",),
     "add": ("add", "{url}/new"),
     "replay": ("replay", "--check"),
     "rules show": ("rules", "show"),
@@ -157,7 +172,7 @@ def test_a_database_that_keeps_none_says_so(crawl: Crawling) -> None:
     assert "no configuration" in crawl.command("rules", "show", *db).out
     limbo = crawl.command("pages", "limbo", *db)
     assert (limbo.status, "no configuration" in limbo.err) == (0, True)
-    for words, status in ((("worker",), 3), (("run", "--stored"), 2), (("queue", "build"), 2)):
+    for words, status in ((("worker",), 3), (("run",), 2), (("queue", "build"), 2)):
         said = crawl.command(*words, *db)
         assert (said.status, "keeps no configuration" in said.err) == (status, True), words
 

@@ -115,7 +115,7 @@ def test_without_a_file_the_stored_configuration_goes_on(tmp_path):
             pid = detached_pid(terminal.text())
         try:
             process = psutil.Process(pid)
-            assert "--stored" in process.cmdline()
+            assert process.cmdline()[-4:-2] == ["run", "--db"]
             assert tui_crawler("status", "--db", str(database)).returncode == 0
             process.terminate()
             assert not psutil.wait_procs([process], timeout=PATIENT_S)[1]
@@ -212,7 +212,7 @@ def test_a_run_that_ends_at_once_is_told_and_leaves_nothing(tmp_path, script, re
         detached.start()
     assert detached.process is not None
     assert detached.process.returncode == (1 if "no" in reason else 3)
-    assert f"--stored --db '{database}' --quiet" in detached.log.read_text()
+    assert f"run --db '{database}' --quiet" in detached.log.read_text()
 
 
 def test_a_run_with_nothing_left_has_ended_well(tmp_path):
@@ -236,16 +236,12 @@ def test_what_cannot_be_started_is_told(tmp_path):
 
 
 def test_run_needs_a_configuration_or_a_stored_one(tmp_path):
-    nothing = tui_crawler("run")
-    assert (nothing.returncode, nothing.stdout) == (2, "")
-    assert "the configuration is not named" in nothing.stderr
     database = tmp_path / "a.db"
     open_writable(database, OpenSettings()).close()
-    empty = tui_crawler("run", "--stored", "--db", str(database))
+    empty = tui_crawler("run", "--db", str(database))
     assert empty.returncode == 2
     assert "keeps no configuration" in empty.stderr
-    assert tui_crawler("run", "--stored", "--db", str(tmp_path / "b.db")).returncode == 2
-    assert "--stored" not in tui_crawler("run", "--help").stdout
+    assert tui_crawler("run", "--db", str(tmp_path / "b.db")).returncode == 2
 
 
 def test_the_demo_is_left_with_its_web_and_found_again(tmp_path):

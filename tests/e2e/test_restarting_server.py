@@ -109,7 +109,7 @@ def test_a_run_and_a_worker_that_start_while_the_server_restarts_wait(front: Fro
             assert process.stderr is not None
             assert "waiting for the server" in process.stderr.readline()
         front.refuses(b"57P03")  # "the database system is starting up"
-        with started("run", "--stored", "--db", front.url) as third:
+        with started("run", "--db", front.url) as third:
             assert third.stderr is not None
             assert "waiting for the server" in third.stderr.readline()
             assert (run.poll(), worker.poll()) == (None, None)
@@ -124,7 +124,7 @@ def test_a_run_and_a_worker_that_start_while_the_server_restarts_wait(front: Fro
 @pytest.mark.parametrize("code", [b"28P01", b"3D000", b"28000", b"08P01"])
 def test_what_no_wait_changes_ends_at_once(front: Front, tmp_path: Path, code: bytes) -> None:
     front.refuses(code)  # wrong password, unknown database, unknown role, no such thing
-    for words in (("worker",), ("run", "--stored")):
+    for words in (("worker",), ("run",)):
         done = tui_crawler(*words, "--db", front.url)
         assert (done.returncode, "waiting" in done.stderr) == (3, False)
 

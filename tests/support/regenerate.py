@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.commands_page import commands_markdown
 from tests.support.exit_codes_page import exit_codes_markdown
 from tests.support.keys_page import keys_markdown
 from tests.support.views_page import views_markdown
@@ -15,6 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def main() -> None:
     """Writes each page whose text has changed."""
     pages = {
+        "commands.md": commands_markdown(),
         "configuration.md": configuration_markdown(),
         "exit-codes.md": exit_codes_markdown(),
         "keys.md": keys_markdown(),

@@ -44,9 +44,7 @@ def declare(commands: CommandSet) -> None:
 
 def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
-    file = arguments.file or arguments.config
-    if not file and known_names.named_database(arguments) is None and Path(known_names.DEFAULT_CONFIG).is_file():
-        file = known_names.DEFAULT_CONFIG
+    file = known_names.configuration_file(arguments)
     _start_for(file, printer)
     single = len(list(Path().glob("*.db"))) == 1
     if file is None and not arguments.readonly and not single and known_names.named_database(arguments) is None:

@@ -55,6 +55,12 @@ def named_database(arguments: argparse.Namespace) -> DatabasePlace | None:
     return None if text is None else place_named(text)
 
 
+def configuration_file(arguments: argparse.Namespace) -> str | None:
+    """Return CONFIG or `--config`, else ./tui-crawler.yaml unless a database is named; None: there is none."""
+    here = Path(DEFAULT_CONFIG).is_file() and named_database(arguments) is None
+    return arguments.file or arguments.config or (DEFAULT_CONFIG if here else None)
+
+
 def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
     """Return `--db`, TUI_CRAWLER_DB, the database of `--config`, that of ./tui-crawler.yaml, or the only *.db here.
 
@@ -73,7 +79,7 @@ def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
         return found[0].absolute()
     hint = "name one with --db PATH"
     if not found:
-        begin = "or begin a crawl: tui-crawler crawl URL"
+        begin = "or begin a crawl: tui-crawler crawl URL, tui-crawler run CONFIG"
         raise UsageProblem("no database is named and none is here", hint=f"{hint}, {begin}")
     raise UsageProblem(f"{len(found)} databases are here: {_first([path.name for path in found])}", hint=hint)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out, value_of
 from tui_crawler.cli.known_names import (
-    DEFAULT_CONFIG,
+    configuration_file,
     database_of_run,
     existing,
     existing_database,
@@ -85,13 +85,11 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     Raises UsageProblem."""
     if arguments.file is not None and arguments.config is not None:
         raise UsageProblem("two configurations are named", hint="leave --config out")
-    file, elsewhere = arguments.file or arguments.config, named_database(arguments) is not None
-    if file is None and not elsewhere and Path(DEFAULT_CONFIG).is_file():
-        file = DEFAULT_CONFIG
+    file = configuration_file(arguments)
     if file is not None:
         from tui_crawler.config.load import load_config
 
-        config = load_config(Path(file), None, True, looks_at_files=not elsewhere, resolves=False)
+        config = load_config(Path(file), None, True, looks_at_files=named_database(arguments) is None, resolves=False)
         return config, existing(database_of_run(arguments, config))
     database = existing_database(arguments)
 

@@ -41,13 +41,12 @@ def declare(commands: options.CommandSet) -> None:
         "crawl without the console",
         execute,
         "Crawls as CONFIG says, without the console, until no pages are left, the request limit is reached, or it"
-        " is stopped. A run that was killed is continued. On a terminal it shows its progress, in a pipe one line"
-        " per event. Options override the configuration.",
-        examples=("run my-index.yaml --max-requests 500", "run my-index.yaml --workers 4 --json > events.jsonl"),
+        " is stopped. Without CONFIG it continues the crawl of the database. A run that was killed is continued. On a"
+        " terminal it shows its progress, in a pipe one line per event. Options override the configuration.",
+        examples=("run my-index.yaml --workers 4 --json > events.jsonl", "run --db example.org.db"),
         json=options.EVENTS,
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
-    parser.add_argument("--stored", action="store_true", help=argparse.SUPPRESS)
     options.add_run_options(parser)
     options.add_workers(parser)
     options.add_watching(parser)
@@ -72,14 +71,11 @@ def add_fail_on(parser: argparse.ArgumentParser, default: str = "") -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    if arguments.stored:
+    arguments.file = known_names.configuration_file(arguments)
+    if arguments.file is None:
         config, database = _stored(arguments, printer)
     else:
-        if arguments.file is None:
-            raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
-        given = ((key, getattr(arguments, name)) for name, key in _OVERRIDES.items())
-        overrides = {key: value for key, value in given if value not in {None, False}}
-        config, database = known_names.configured(arguments, arguments.file, printer, overrides)
+        config, database = known_names.configured(arguments, arguments.file, printer, overrides_of(arguments))
         known_names.awaited(database, printer)
     check_workers(arguments.workers, config)
 
@@ -176,12 +172,15 @@ def _faults(text: str) -> dict[str, int]:
 
 
 def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, DatabasePlace]:
-    """The configuration that the database keeps, for a run that has left its console. Raises BadKeptConfig."""
+    """Return the database and the configuration that it keeps. Raises UsageProblem, BadKeptConfig."""
     from tui_crawler.wiring.origin_settings import kept_config
 
     database = known_names.awaited(known_names.existing_database(arguments), printer)
-    config = kept_config(database, impolite=arguments.allow_impolite)
-    if config is None or arguments.file is not None or arguments.workers > 1:
+    if arguments.workers > 1:
+        raise UsageProblem("--workers needs the configuration: CONFIG", hint="or start tui-crawler worker N times")
+    given = overrides_of(arguments)
+    config = kept_config(database, given, new_run=arguments.new_run, impolite=arguments.allow_impolite)
+    if config is None:
         raise UsageProblem(
             f"{database} keeps no configuration to continue with", hint="name one: tui-crawler run CONFIG"
         )
@@ -194,3 +193,9 @@ def check_workers(workers: int, config: Config) -> None:
         raise UsageProblem(f"--workers {workers}: at most {options.MOST_WORKERS} workers share one database")
     if workers > 1 and config.queue.min_origins:
         raise UsageProblem("--workers cannot be combined with queue.min_origins: no worker sees all origins")
+
+
+def overrides_of(arguments: argparse.Namespace) -> dict[str, object]:
+    """The values of the command line that win over the configuration, by dotted key."""
+    given = ((key, getattr(arguments, name)) for name, key in _OVERRIDES.items())
+    return {key: value for key, value in given if value not in {None, False}}

@@ -208,13 +208,25 @@ def load_config(
     return _load(_read_text(path), path, overrides or {}, allow_impolite_cli, looks_at_files, resolves)
 
 
-def read_config(text: str, name: str, built_into: str = "", *, over: bool = False, impolite: bool = False) -> Config:
+def read_config(
+    text: str,
+    name: str,
+    built_into: str = "",
+    *,
+    given: Mapping[str, object] | None = None,
+    over: bool = False,
+    impolite: bool = False,
+) -> Config:
     """Return the configuration of `text` (YAML, perhaps with what a command line gave), as if it were NAME.yaml in the
-    current folder. No file is looked at, so that the database it names may be open. `built_into` says which part of the
-    program has the text, which then is named as the place of a rule. `over`: without the values that a command line
-    gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
+    current folder.
+
+    No file is read, so that the database it names may be open. `built_into` says which part of the program has the
+    text, which then is named as the place of a rule. `given` has values by dotted key that win over the text. `over`:
+    without the values that a command line gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors.
+    """
     label = f"{BUILT_INTO}{built_into}" if built_into else ""
-    overrides = {key: value for key, value in given_settings(text).items() if not (over and key in _OF_ONE_RUN)}
+    kept = {key: value for key, value in given_settings(text).items() if not (over and key in _OF_ONE_RUN)}
+    overrides = {**kept, **(given or {})}
     impolite = bool(overrides.pop(_ALLOW, impolite))
     return replace(_load(written_config(text), Path(f"{name}.yaml"), overrides, impolite, False, False, label), file="")
 

@@ -60,7 +60,7 @@ class Launch:
 
     def words(self, database: DatabasePlace) -> tuple[str, ...]:
         """The words of the command line that starts it on a database."""
-        words = ["run", self.file or "--stored", "--db", location_of(database)]
+        words = ["run", *([self.file] if self.file else []), "--db", location_of(database)]
         for one in fields(self):
             value = getattr(self, one.name)
             if value == one.default or one.name in {"file", "may_join", "token"}:

@@ -4,7 +4,7 @@ commands that only read need, too. And which rules decide over the URLs of a dat
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from operator import attrgetter
@@ -169,17 +169,21 @@ def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
     return tuple(current[name] for name in names or [config.name])
 
 
-@lru_cache(4)  # it may be long, and is asked for again and again
-def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = False) -> Config | None:
-    """The configuration of a run as the database keeps it (`over`: for the next run; `impolite`: with
-    `--allow-impolite`); None where it keeps none, as an older version did. Raises BadKeptConfig."""
+def read_kept(
+    text: str, name: str, given: Mapping[str, object] | None = None, *, over: bool = False, impolite: bool = False
+) -> Config | None:
+    """Return the configuration of a run as the database keeps it, or None where an older version kept none.
+
+    `given` has values of the command line by dotted key, which win. `over`: for the next run; `impolite`: with
+    `--allow-impolite`. Raises BadKeptConfig.
+    """
     from tui_crawler.config.load import read_config  # noqa: PLC0415  where rulesets are stored none is read
     from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415  the same
 
     if not text:
         return None
     try:
-        return read_config(text, name, over=over, impolite=impolite)
+        return read_config(text, name, given=given, over=over, impolite=impolite)
     except ConfigErrors as errors:
         raise BadKeptConfig(
             f"the configuration that the database keeps cannot be read: {errors.problems[0]}; "
@@ -187,11 +191,17 @@ def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = Fals
         ) from errors
 
 
+@lru_cache(4)  # it may be long, and is asked for again and again
+def read_once(text: str, name: str) -> Config | None:
+    """The same without values of a command line, and without reading an equal text again."""
+    return read_kept(text, name)
+
+
 def stored_config(text: str, run: RunView | None) -> Config:
     """The same, all defaults (and no text) where there is none: whoever shows what follows from that says so."""
     from tui_crawler.config.schema import Config  # noqa: PLC0415  where rulesets are stored none is read
 
-    return (read_kept(text, run.config_name) if run is not None else None) or Config(())
+    return (read_once(text, run.config_name) if run is not None else None) or Config(())
 
 
 def switched_off(check: LinkCheck, config: Config) -> str:
@@ -209,7 +219,7 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
     @cache
     def read(text: str, name: str) -> Config | None:
         with contextlib.suppress(BadKeptConfig):
-            return read_kept(text, name)
+            return read_once(text, name)
         return None
 
     runs = reports.kept_configs(run)
@@ -226,10 +236,16 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
     return [made(check) for check in LINK_CHECKS]
 
 
-def kept_config(database: DatabasePlace, *, impolite: bool = False) -> Config | None:
-    """The same of a database, for its next start. Raises StorageFailure."""
+def kept_config(
+    database: DatabasePlace,
+    given: Mapping[str, object] | None = None,
+    *,
+    new_run: bool = False,
+    impolite: bool = False,
+) -> Config | None:
+    """Return the same of a database for its next start, or for a `new_run`; `given` wins. Raises StorageFailure."""
     from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  those that settings are for have one
 
     with contextlib.closing(Reports(database)) as reports:
         run, text = reports.run(), reports.config_text()
-    return None if run is None else read_kept(text, run.config_name, over=run.over, impolite=impolite)
+    return None if run is None else read_kept(text, run.config_name, given, over=run.over or new_run, impolite=impolite)

@@ -20,7 +20,7 @@ from tui_crawler.engine.replayed import Entry, ReplayedRun
 from tui_crawler.fetch.headers import asked_wait_ms
 from tui_crawler.storage.reports.replay import OF_ALL, ReplayLog
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.wiring.origin_settings import crawl_settings, read_kept
+from tui_crawler.wiring.origin_settings import crawl_settings, read_once
 
 _WINDOW = 500  # entries of the log that are read at once
 _MOST_ACTIONS = 100_000  # of the operator journal
@@ -67,7 +67,7 @@ def sessions_of(log: ReplayLog) -> list[LoggedSession]:
     """With what each has gone by; those of older versions by the configuration their run was last started with."""
     found = []
     for session_id, run_id, started_at, ended_at, rest, kept, text, name in log.sessions():
-        config = None if kept else read_kept(text, name)
+        config = None if kept else read_once(text, name)
         configured = crawl_settings(config) if config else SettingsByOrigin()
         settings = settings_from_json(kept) if kept else configured
         found.append(LoggedSession(session_id, run_id, started_at, ended_at, bool(rest), settings))

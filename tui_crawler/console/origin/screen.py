@@ -84,7 +84,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._why = FactsPane(self._state, id="state")
         self._todo = CrawlTable(TODO, holds_still=True, id="todo", classes="pane")
         self._exits = CrawlTable(EXITS, id="exits", classes="pane")
-        self._exits.name_pane("Exit codes · attempts")
+        self._exits.name_pane("Attempts by exit")
         self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
         keyset = LogListWindow(LogScope(self._origin, attempts_only=True))
         self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
