@@ -234,7 +234,7 @@ def _replace_data(transaction: Transaction, page_id: int, data: Sequence[DataVal
 
 _HAS_DATA = peewee.fn.EXISTS(DataBlock.select(ONE).where(DataBlock.page == Document.page))
 _former = reads_among(Document.page, *columns(Document, "page sha256 title canonical"), _HAS_DATA)
-"""What pages' documents said (`_said`), and whether they have data blocks."""
+"""The stated facts of the documents of pages, and whether they have data blocks."""
 _WAITING = (Document.page, Url.href, Document.sha256, Document.content_type, Document.charset, Body.size, Body.zstd)
 _waiting = builds(
     Document.select(*_WAITING)

@@ -504,17 +504,10 @@ class ReplayedTables:
         return ReplayMoment(at, max(span.first.attempt_id, min(found, span.last.attempt_id)))
 
     def _last_by(self, table: str, column: str, at: int) -> int:
-        """The last id of a table that grows with time, up to a time; found by halves."""
+        """The last id of a table that grows with time, up to a time."""
         text = f"SELECT id, {column} FROM main.{table} WHERE id >= ? ORDER BY id LIMIT 1"
-        low, high = 0, self._reader.number(f"SELECT COALESCE(MAX(id), 0) FROM main.{table}")
-        while low < high:
-            middle = (low + high + 1) // 2
-            found = self._reader.one(text, (middle,))
-            if found is not None and found[1] <= at:
-                low = found[0]
-            else:
-                high = middle - 1
-        return low
+        newest = self._reader.number(f"SELECT COALESCE(MAX(id), 0) FROM main.{table}")
+        return self._reader.first_since(text, (), at + 1, 1, newest + 1) - 1
 
 
 def _create(execute: Execute) -> None:
