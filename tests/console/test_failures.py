@@ -14,7 +14,7 @@ from tests.console.rule_stage import draft_text
 from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page, run_view
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen
-from tui_crawler.console.failures.queries import ONCE_MS, failure_groups, retry_plan
+from tui_crawler.console.failures.queries import ONCE_MS, counted_every, failure_groups, retry_plan
 from tui_crawler.console.failures.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost
 from tui_crawler.console.failures.rows import GROUPINGS, cluster_words, retry_cell
 from tui_crawler.console.failures.screen import FailuresScreen
@@ -206,9 +206,9 @@ async def test_pages_tell_tries_the_last_duration_and_the_next_try() -> None:
 
 
 def test_the_more_were_counted_the_less_often_that_is_done() -> None:
-    few, some, many = (failure_groups(("origin",), 0, number).every_ms for number in (10, 10_000, 100_000))
+    few, some, many = map(counted_every, (10, 10_000, 100_000))
     assert few < some < many == ONCE_MS
-    assert failure_groups(("origin",), 0, 1) == failure_groups(("origin",), 0, 2) != failure_groups(("origin",), 1, 1)
+    assert failure_groups(("origin",), 0).every(few) == failure_groups(("origin",), 0) != failure_groups(("origin",), 1)
 
 
 async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:

@@ -78,7 +78,7 @@ async def test_narrow_one_origin_shows_all_that_matters_at_once() -> None:
     async with stage(SIZES[1]) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press("enter", rounds=2)
-        held.sees("⚠ failing ●●○○○ 2/5", "delay 4.0s", "Todo", "Exit codes", "3→2 timeout 10:41", "patience 3→2")
+        held.sees("⚠ failing ●●○○○ 2/5", "delay 4.0s", "Todo", "Attempts by exit", "3→2 timeout 10:41", "patience 3→2")
         assert held.focused == "attempts"
         await held.press("tab", "enter", rounds=2)
         assert held.app.screen.query("#url-trace"), "the first page of its todo list"

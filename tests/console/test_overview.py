@@ -53,7 +53,7 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
             "10.0sR",
         ):
             assert words in text
-        held.sees("00:42:1", "2 Failures 15", "pending 1.2M")
+        held.sees("00:42:1", "2 Failures 15", "pending 1 201 324")
 
 
 async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> None:
@@ -272,7 +272,7 @@ async def test_selected_origin_says_why_it_waits() -> None:
 async def test_a_crawl_that_stands_still_says_why() -> None:
     reports = FakeReports(newest_run=run_view(live=False, finish_reason="exhausted", finished_at=NOW))
     async with stage(reports=reports) as held:
-        held.sees("no worker running: the run ended at 10:41 (finished; ", "○ idle")
+        held.sees("the run ended at 10:41 (finished; ", "○ idle")
 
 
 async def test_attached_to_a_run_of_another_process() -> None:

@@ -22,7 +22,7 @@ async def opened(held: Stage, words: str) -> str:
     """What is shown of the entry whose line has these words, after enter."""
     await held.press("4", rounds=3)
     await at_line(held, words)
-    await held.press("enter", rounds=2)
+    await held.press("right", "enter", rounds=2)  # from the number of hits, which is a door, to the entry
     info = held.app.screen.query_one("#rules-info", Lines)
     assert held.app.focused is info
     return info.text

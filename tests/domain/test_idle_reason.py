@@ -150,7 +150,7 @@ def test_of_a_whole_crawl() -> None:
     left = replace(done, pending=28)
     assert idle_reason_of_run((left,), NOW, RUN) == "every origin has finished; 28 pages wait for the next"
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="exhausted")
-    words = "no worker running: the run ended at 10:41 (finished; 28 pages wait for the next)"
+    words = "the run ended at 10:41 (finished; 28 pages wait for the next)"
     assert idle_reason_of_run((left,), NOW, ended) == words
     assert idle_reason_of_run((held,), NOW, RUN) == "the open origin is paused"
     words = "all 2 open origins are paused; 1 stopped after errors, 2 have finished"
@@ -172,7 +172,7 @@ def test_origins_that_are_held_wait_for_nothing() -> None:
 
 def test_of_a_crawl_without_an_engine() -> None:
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
-    assert idle_reason_of_run((SOME,), NOW, ended) == "no worker running: the run ended at 10:41 (limit reached)"
+    assert idle_reason_of_run((SOME,), NOW, ended) == "the run ended at 10:41 (limit reached)"
     killed = replace(RUN, live=False, heartbeat_at=NOW - 120_000)
     assert idle_reason_of_run((SOME,), NOW, killed) == "crawler died at 10:39"
     unheard = replace(killed, heartbeat_at=0, started_at=NOW - 180_000)

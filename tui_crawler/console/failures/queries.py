@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.ports import OriginReports
-from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, Ask, PageAsk, asks, reads
+from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, PageAsk, asks, reads
 from tui_crawler.console.reading.window import SpanWindow
 
 if TYPE_CHECKING:
@@ -60,36 +60,25 @@ class CountedFailures:
 
 
 @asks(by_time=True)
-def groups_counted(
+def failure_groups(
     reports: FailureReports,
     now: int,
     by: tuple[str, ...],
-    _asked: int,
-    sought: tuple[str, ...],
-    within: GroupKey,
-    limit: int,
+    _asked: int = 0,
+    sought: tuple[str, ...] = (),
+    within: GroupKey = (),
+    limit: int = MOST_PAGES,
 ) -> CountedFailures:
-    """Count failed pages in groups."""
+    """Count failed pages `within` a group (empty: all) in groups, at most `limit`, and those that hold all texts
+    `sought`. What failed in the last minutes does so without a commit."""
     count = reports.failure_count(by, limit, now, sought, within)
     return CountedFailures(now, count, reports.contract("").not_checked)
 
 
-def failure_groups(
-    by: tuple[str, ...],
-    asked: int = 0,
-    looked_at: int = 0,
-    sought: tuple[str, ...] = (),
-    within: GroupKey = (),
-    limit: int = MOST_PAGES,
-) -> Ask[CountedFailures]:
-    """Return the ask that counts failed pages `within` a group (empty: all) in groups, at most `limit`, and those that
-    hold all texts `sought`.
-
-    The more were `looked_at` last, the less often; of many only once for each `asked`. What failed in the last minutes
-    does so without a commit.
-    """
-    rate = SLOW_MS if looked_at <= FEW else LATER_MS if looked_at <= MANY else ONCE_MS
-    return groups_counted(by, asked, sought, within, limit).every(rate)
+def counted_every(looked_at: int) -> int:
+    """Return after how many ms groups are counted again: the more pages were looked at last, the later; of many only
+    when that is asked for."""
+    return SLOW_MS if looked_at <= FEW else LATER_MS if looked_at <= MANY else ONCE_MS
 
 
 def pages_of_group(

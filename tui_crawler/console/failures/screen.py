@@ -28,7 +28,6 @@ from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
 from tui_crawler.console.urls.rows import PageLine
-from tui_crawler.domain.records.page_view import FailureCount
 from tui_crawler.text.format import clock, count, plural
 
 if TYPE_CHECKING:
@@ -42,60 +41,47 @@ def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
     return frozenset(group.key for group in counted.count.groups if group.found)
 
 
-class GroupList(AnyReading):
+class GroupList(PaneReading[CountedFailures]):
     """What a screen shows of the counted groups in its table."""
 
     def __init__(self, screen: ConsoleScreen, table: CrawlTable, changed: Callable[[], object]) -> None:
         """`changed` is called when other groups are shown."""
+        super().__init__(self._counting, self._fill)
         self._screen, self._table, self._changed = screen, table, changed
         self.within: GroupKey = ()
         table.holds_while_marked = True
         table.seeks_elsewhere = True
         table.filter_hint = rows.GROUP_HINT
         self.by = GROUPINGS[0]
-        self._asked = 0
-        self._counted: CountedFailures | None = None
+        self._round = 0
         self._before: dict[object, CountedFailures] = {}  # by each grouping, filter and limit
-        self._held: CountedFailures | None = None  # what was counted while the picture is held still
 
-    def asks(self, *, frozen: bool) -> tuple[Ask[CountedFailures]]:
+    def _counting(self) -> Ask[CountedFailures]:
         """What is read for it: the more was counted last, the less often."""
-        count = self._counted.count if self._counted is not None else FailureCount((), 0, 0)
-        limit = queries.FIRST_PAGES if count.failed <= queries.FIRST_PAGES else queries.MOST_PAGES
-        sought = self._table.parsed.plain
-        return (queries.failure_groups(self.by, self._asked, count.looked_at, sought, self.within, limit),)
+        failed, looked_at = (self.latest.count.failed, self.latest.count.looked_at) if self.latest else (0, 0)
+        limit = queries.FIRST_PAGES if failed <= queries.FIRST_PAGES else queries.MOST_PAGES
+        ask = queries.failure_groups(self.by, self._round, self._table.parsed.plain, self.within, limit)
+        return ask.every(queries.counted_every(looked_at))
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
-        (ask,) = self.asks(frozen=frozen)
-        counted = ask.found_in(shot)
-        if counted is None or counted is self._counted:
-            return False
-        if frozen and self._counted is not None:
-            waits = counted.count != (self._held or self._counted).count
-            self._held = counted
-            self._table.keep_besides(_with_found(counted))
+        before = self._held or self._shown
+        waits = super().take(shot, frozen=frozen)
+        if self._held is None or before is None:
             return waits
-        self._show(counted)
-        self._changed()
-        return False
+        self._table.keep_besides(_with_found(self._held[1]))
+        return waits and self._held[1].count != before[1].count
 
-    def thaw(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            self._show(held)
-            self._changed()
-
-    def _show(self, counted: CountedFailures) -> None:
+    def _fill(self, counted: CountedFailures) -> None:
         """Rows keep their places for a while after the last key, too (docs/console.md, refresh policy)."""
-        self._counted = counted
         if len(counted.count.groups) <= queries.FIRST_PAGES:
             self._before[self._counted_for] = counted
         console = self._screen.console
         self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
         self._table.fill(counted.count.groups, present(console.clock), still=console.idle_ms() < STILL_MS)
+        self._changed()
 
     def count_again(self) -> None:
-        self._asked += 1
+        self._round += 1
 
     @property
     def _counted_for(self) -> object:
@@ -105,21 +91,21 @@ class GroupList(AnyReading):
         """Another grouping of the pages within a group, which is counted now; until that is done, it is as it was
         counted before."""
         self.by, self.within = by, within
-        self._counted = self._held = None
+        self.forget()
         self._table.await_rows()
         self._table.set_relation(rows.groups_by(by, rows.alike(within)))
         if (before := self._before.get(self._counted_for)) is not None:
-            self._show(before)
+            self._put((self._counting(), before))
 
     @property
     def whole(self) -> bool:
         """Whether all failed pages were counted."""
-        return self._counted is None or self._counted.count.looked_at >= self._counted.count.failed
+        return self.latest is None or self.latest.count.looked_at >= self.latest.count.failed
 
     @property
     def groups(self) -> tuple[FailureGroup, ...]:
         """The groups, the largest first."""
-        return self._counted.count.groups if self._counted is not None else ()
+        return self.latest.count.groups if self.latest is not None else ()
 
     @property
     def current(self) -> FailureGroup | None:
@@ -140,12 +126,12 @@ class GroupList(AnyReading):
         scope, by, wider = rows.key_words(self.within), grouping_words(self.by), self._screen.wider
         words = [f"Failures · {scope} · by {by}" if scope else f"By {by}"]
         held = f"{self._screen.key_names('nav.back')} {wider}" if wider else ""
-        if self._counted is not None:
-            words.append(rows.counted_words(self._counted))
-            if off := self._counted.not_checked:
+        if (counted := self.latest) is not None:
+            words.append(rows.counted_words(counted))
+            if off := counted.not_checked:
                 words, held = [*words, f"{plural(len(off), 'check')} off"], f"not checked: {', '.join(off)}"
-            if self._counted.count.looked_at > queries.MANY:
-                held = rows.counted_at(clock(self._counted.at, self._screen.console.clock.zone), self._screen.key_names)
+            if counted.count.looked_at > queries.MANY:
+                held = rows.counted_at(clock(counted.at, self._screen.console.clock.zone), self._screen.key_names)
         return " · ".join(word for word in words if word), held
 
 
@@ -173,7 +159,10 @@ class FailuresScreen(RowsScreen):
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
         self._shown_id = 0  # the page of which it is shown who names it
-        self._named_by = PaneReading(self._ask_referrers, self._show_referrers)
+        self._named_by = PaneReading(
+            lambda: queries.referrers_of(page.page_id, queries.MOST_REFERRERS) if (page := self._page()) else None,
+            self._show_referrers,
+        )
         self._asked_for = 0
         self._retried: FailureGroup | None = None  # the group of which it is read what putting it back means
         self._plan = PaneReading(lambda: self.awaited, self._ask_retry)
@@ -210,10 +199,6 @@ class FailuresScreen(RowsScreen):
     def readings(self) -> tuple[AnyReading, ...]:
         windows = (self._list,) if self._groups.current is not None else ()
         return (self._plan, self._named_by, *windows, self._groups)
-
-    def _ask_referrers(self) -> Ask[Referrers] | None:
-        page = self._page()
-        return None if page is None else queries.referrers_of(page.page_id, queries.MOST_REFERRERS)
 
     def _show_referrers(self, found: Referrers) -> None:
         if (page := self._page()) is not None:
@@ -400,15 +385,13 @@ class FailuresScreen(RowsScreen):
 
     def _limit(self) -> None:
         within, by = self._limits[-1]
-        self._groups.group_by(by, within)
         self._page_table.set_relation(pages_by((*by, *rows.alike(within))))
+        self._groups.group_by(by, within)
 
     def _group_anew(self) -> None:
         self.awaited = None
         self.let_keys_go_on()
         self._limit()
-        if self._groups.groups:
-            self._show_groups()
         self.show_titles()
         self.console.read_soon(instead=True)
 

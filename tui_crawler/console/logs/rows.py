@@ -24,7 +24,7 @@ from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ago, clock, count, date_time, plural, seconds, size
 from tui_crawler.text.relations.actions import action_mark
 from tui_crawler.text.same_as import command_line_of
-from tui_crawler.text.sparkline import LEVELS
+from tui_crawler.text.sparkline import sparkline
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -83,11 +83,8 @@ def histogram(lines: Sequence[LogLine], width: int, zone: tzinfo) -> Line:
         at = (line.at - first) * room // span
         numbers[at] += 1
         worst[at] = max(worst[at], line.level)
-    most = max(numbers)
-    bars = [
-        Styled(LEVELS[-(-number * (len(LEVELS) - 1) // most)] if number else " ", _ROLES[level])
-        for number, level in zip(numbers, worst, strict=True)
-    ]
+    cells = zip(sparkline([number or None for number in numbers], room), worst, strict=True)
+    bars = [Styled(char, _ROLES[level]) for char, level in cells]
     return (ends[0], *bars, ends[1], *told)
 
 

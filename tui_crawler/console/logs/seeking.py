@@ -7,18 +7,15 @@ one of them is the next entry once the others have come as far as that.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.queries import ACTION, LogPlace, LogScope, Strand, entries_from
+from tui_crawler.console.logs.queries import ACTION, EVERYTHING, LogPlace, LogScope, Strand, entries_from
 from tui_crawler.console.logs.rows import (
     LEVEL_WORDS,
     LogLine,
-    action_line,
-    activity_line,
-    attempt_line,
 )
 from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.reading.reading import AnyReading
@@ -172,9 +169,9 @@ class LogSearch:
         found = (max if self.older else min)(entries.lines, key=attrgetter("order"), default=None)
         place = entries.after if self.older else entries.up_to
         if found is not None:
-            own, number = found.key
-            before = _newest_before(reports).items()  # of the other kinds it is behind the last one that is not later
-            place = LogPlace(*(number if kind == own else _last_until(found.at, newest) for kind, newest in before))
+            own, number = found.key  # of the other kinds it is behind the last one that is not later
+            kinds = enumerate(LogPlace._fields)
+            place = LogPlace(*(number if name == own else _last_until(reports, kind, found.at) for kind, name in kinds))
         looked_at = self.looked_at + entries.looked_at
         return replace(self, place=place, looked_at=looked_at, found=found, over=found is not None or entries.ended)
 
@@ -185,31 +182,25 @@ def searched(reports: LogReports, _now: int, search: LogSearch) -> LogSearch:
     return search.read(reports)
 
 
-def _newest_before(reports: LogReports) -> Mapping[str, Callable[[int], LogLine | None]]:
-    """What reads the newest entry before an id (0: of all), by the three kinds."""
-    return {
-        "attempt": lambda number: next(map(attempt_line, reports.attempts(before_id=number, limit=1)), None),
-        "activity": lambda number: next(map(activity_line, reports.activity(1, "", 0, before_id=number)), None),
-        "action": lambda number: next(map(action_line, reports.actions(1, before_id=number)), None),
-    }
-
-
 @asks(ONCE_MS)
 def entry_at(reports: LogReports, _now: int, at: int) -> tuple[LogPlace, LogLine | None]:
     """Find the place behind the last entry that is not later than a time (epoch ms), and that entry; None: there is
     none."""
-    before = _newest_before(reports).values()
-    place = LogPlace(*(_last_until(at, newest) for newest in before))
-    lines = [newest(number + 1) for newest, number in zip(before, place, strict=True) if number]
+    place = LogPlace(*(_last_until(reports, kind, at) for kind in range(len(LogPlace._fields))))
+    lines = [_newest(reports, kind, number + 1) for kind, number in enumerate(place) if number]
     return place, max((line for line in lines if line is not None), key=attrgetter("order"), default=None)
 
 
-def _last_until(at: int, before: Callable[[int], LogLine | None]) -> int:
-    """The id of the last entry that is not later than a time, found by halving; 0: there is none. `before` reads the
-    newest entry before an id, of all for 0."""
-    newest = before(0)
+def _last_until(reports: LogReports, kind: int, at: int) -> int:
+    """The id of the last entry of one of the three that is not later than a time, found by halving; 0: none is."""
+    newest = _newest(reports, kind, 0)
 
     def at_of(number: int) -> int:
-        return line.at if (line := before(number + 1)) is not None else at
+        return line.at if (line := _newest(reports, kind, number + 1)) is not None else at
 
     return bisect_right(range(1, newest.key[1] + 1 if newest is not None else 1), at, key=at_of)
+
+
+def _newest(reports: LogReports, kind: int, before_id: int) -> LogLine | None:
+    """The newest entry of one of the three before an id (0: of all)."""
+    return next(iter(EVERYTHING.strand(reports, kind, LogReach(before_id, 1, 1)).found), None)

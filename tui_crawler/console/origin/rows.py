@@ -450,7 +450,7 @@ def exits_of(counts: Sequence[ExitCountView]) -> Relation[ExitCountView]:
         columns=(
             Column("exit", "EXIT", shown.by_value(exit_cell), 15, 0, min_width=14, value=lambda one: one.exit_code),
             Column("run", "RUN", shown.number(), 7, 0, "right", min_width=4),
-            Column("recent", "5 MIN", shown.number("", "faint"), 5, 0, "right"),
+            Column("recent", "5 MIN", shown.number("", "faint"), 5, 1, "right"),
             Column("bar", "", share, None, 2, min_width=8, kind="bar", value=lambda one: one.run),
         ),
         source=lambda _: None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.console.logs.attempts import exit_cell, note, status_cell
+from tui_crawler.console.logs.attempts import exit_cell, is_problem, note, status_cell
 from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.urls.cells import host_cell, origin_of, path_of
 from tui_crawler.domain.record import dataclass
@@ -34,8 +34,21 @@ class EventLine:
     what: Styled
     about: Cell
     note: Cell
+    problem: bool = False
     status: int | None = None
     took: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Return what an action or an error says, whole (raw text); empty for an attempt, which has a URL instead."""
+        match self.event:
+            case ReportedError(text=text):
+                return text
+            case ActionView(error=error, action=action, target=target) as asked:
+                from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+
+                return error or command_line_of(asked) or f"{action} {target}"
+        return ""
 
 
 def line_of(event: Event) -> EventLine:
@@ -50,14 +63,24 @@ def line_of(event: Event) -> EventLine:
             what = Styled(f"{mark.glyph} {event.action.replace('_', ' ')}", mark.role)
             end = Styled(f"  {event.error or mark.word}", "error" if event.error else "muted")
             about = Styled(line or target, "accent" if line else "")
-            return EventLine(event, ("action", key), at, host, what, about, (Styled(f"by {event.who}", "muted"), end))
+            return EventLine(
+                event,
+                ("action", key),
+                at,
+                host,
+                what,
+                about,
+                (Styled(f"by {event.who}", "muted"), end),
+                bool(event.error),
+            )
         case ReportedError(number=key, at=at, text=text):
             host, what = Styled("console", "muted"), Styled("✗ error", "error")
-            return EventLine(event, ("trouble", key), at, host, what, Styled(text, "error"), "")
+            return EventLine(event, ("trouble", key), at, host, what, Styled(text, "error"), "", True)
         case _:  # an attempt, whose record is not loaded before the first paint
             name, what, status, took = event.origin, exit_cell(event.exit_code), event.http_status, event.response_ms
             host, path = host_cell(name, ""), path_of(event.url, name)
-            return EventLine(event, event.attempt_id, event.ended_at, host, what, path, note(event), status, took)
+            bad = is_problem(event)
+            return EventLine(event, event.attempt_id, event.ended_at, host, what, path, note(event), bad, status, took)
 
 
 def _only(of: Callable[[Any], Cell]) -> Show[Any, EventLine]:

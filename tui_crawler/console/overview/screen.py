@@ -14,7 +14,7 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.actions import BY_ID, ORDERS
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_each
-from tui_crawler.console.overview.events import EventsPane
+from tui_crawler.console.overview.events import EventsPane, go_to_problem
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of
@@ -242,7 +242,7 @@ class OverviewScreen(LiveFilterScreen):
     @handles("log.next_error", True)
     @handles("log.previous_error", False)
     def _go_to_problem(self, older: bool) -> None:
-        self._events.go_to_problem(older=older)
+        go_to_problem(self._events, self._events.bad, older=older)
 
     def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
@@ -321,10 +321,10 @@ class OverviewScreen(LiveFilterScreen):
         if event.table is self._table:
             column = self._table.door.id if self._table.door is not None else ""
             self.console.go_to(*opened_by(column, str(event.key), self.console.live_state.origins))
-        elif words := self._events.words_of(event.key):
+        elif words := self._events.record(event.key).words:
             self.console.tell("event", words)
         else:
-            self.console.go_to(Where.url, self._events.url_of(event.key))
+            self.console.go_to(Where.url, self._events.record(event.key).event.url)
 
     def on_lines_opened(self, event: Lines.Opened) -> None:
         """Opens what the card counts."""

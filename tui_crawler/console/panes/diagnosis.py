@@ -35,13 +35,13 @@ def allow_label(diagnosis: Diagnosis) -> str:
 
 
 def diagnosis_line(diagnosis: Diagnosis, offers: Sequence[Offer], width: int) -> Line:
-    """Return the line in `width` cells, of doors. Where there is little room the words are cut down to half of it, and
-    then offers are left out, the last first."""
+    """Return the line in `width` cells, of doors. Where there is little room offers are left out, the last first; for
+    the first one the words are cut down to half of the line."""
     words, shown = safe(diagnosis.words, 500), list[tuple[Styled, ...]]()
     for action_id, key, label in offers:
         named = Styled(f"[{key}] " if key else "", "accent bold"), Styled(label, "" if key else "accent")
         shown.append((Styled("  " if shown else "   "), *as_door(named, action_id)))
-    while shown and _room(shown, width) < min(width // 2, cell_len(words)):
+    while shown and _room(shown, width) < min(width // 2 if len(shown) == 1 else width, cell_len(words)):
         shown.pop()
     cut = clip(words, _room(shown, width))
     whole, _, part = cut.rpartition(" ")

@@ -17,7 +17,7 @@ from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.operator.journal import IntentOutcome
 from tui_crawler.console.panes.typing_line import PlainInput
-from tui_crawler.console.rules.draft import apply_intent, note_of
+from tui_crawler.console.rules.draft import Start, apply_intent, note_of
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
@@ -140,7 +140,7 @@ class Applying:
 
         def answered(chosen: object) -> None:
             if isinstance(chosen, Intent) and self._screen.session.draft == draft:
-                self._screen.put("\n".join(merged.lines), newer)
+                self._screen.begin(Start(newer, merged.lines))
 
         self._screen.app.push_screen(ConfirmScreen(question), answered)
 

@@ -209,10 +209,10 @@ class DraftSession:
         self.draft, self.reading = RuleDraft(base, text), None
         return cursor
 
-    def write(self, text: str, base: Ruleset | None = None) -> None:
-        """Take another text, or also another base."""
-        if self.draft is not None and (text != self.draft.text or base is not None):
-            self.draft, self.reading = RuleDraft(base or self.draft.base, text), None
+    def write(self, text: str) -> None:
+        """Take another text."""
+        if self.draft is not None and text != self.draft.text:
+            self.draft, self.reading = RuleDraft(self.draft.base, text), None
 
     def take_reading(self, reading: DraftReading) -> None:
         """Take what the draft says."""

@@ -40,7 +40,6 @@ from tui_crawler.text.format import plural
 if TYPE_CHECKING:
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.rules.entries import Entry
-    from tui_crawler.domain.rules.ruleset import Ruleset
 
 _PAUSE_S, _LONGEST_PAUSE_S, _CHARACTERS_A_SECOND = 0.15, 1.0, 400_000
 """How long a text rests before it is read: the longer it is, the longer that takes."""
@@ -201,13 +200,6 @@ class RuleEditorScreen(RuleReadingScreen):
         self.console.read_soon()
         if first and start.lines is None and not self.query_one(EntryLine).display:
             self.set_focus(self._text)
-
-    def put(self, text: str, base: Ruleset | None = None) -> None:
-        """Put a text in the place of the draft's, or make it one of another base."""
-        cursor = self._text.cursor_location
-        self.session.write(text, base)
-        self._text.put(text, cursor)
-        self._taken(at_once=True)
 
     def _taken(self, *, at_once: bool = False) -> None:
         if self.session.draft != self.counting.asked:

@@ -105,11 +105,10 @@ def without_entry(counts: RefusalCounts) -> int:
     return sum(row.count for row in counts.rows if row.exit_code == _POLICY and not row.decided_by)
 
 
-def log_filter(entry: Entry) -> str:
-    """Return what keeps the refusals by an entry, of all entries of the log."""
+def logged_as(entry: Entry) -> str:
+    """Return what the refusals by an entry have in the log; for a query policy, what those by all of these have."""
     words = _words_of(entry.value)
-    parts = words[1].split('"') if words is not None else (_QUERY, entry.line.source)
-    return " ".join(f'"{part.strip()}"' for part in parts if part.strip())
+    return words[1] if words is not None else _QUERY.strip()
 
 
 def _words_of(value: object) -> tuple[str, str] | None:

@@ -30,7 +30,7 @@ from tui_crawler.console.rules.rows import (
     rule_lines,
     since_words,
 )
-from tui_crawler.console.rules.rule_hits import log_filter
+from tui_crawler.console.rules.rule_hits import logged_as
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.rules.exclusion import Exclusion
@@ -260,7 +260,7 @@ class RulesScreen(RuleReadingScreen):
             self._open_info(self._difference_heading, self._difference.lines)
         elif self.focused is self._lines and entry is not None and self._lines.door is not None:
             self.console.go_to(Where.logs)
-            self.console.do("log.filter", log_filter(entry))
+            self.console.do("log.search", logged_as(entry))
         elif self.focused is self._lines and entry is not None:
             line = [now] if now is not None else []
             while line and (parent := self._before(line[-1])) is not None and parent.ruleset_id < line[-1].ruleset_id:

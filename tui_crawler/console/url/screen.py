@@ -57,10 +57,8 @@ class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
 
         super().__init__(window, FIRST_LINKS, lambda end: end.after, show)
         self._inward, self.words = inward, "Links to it" if inward else "Links from it"
-        if inward:
-            self.table = CrawlTable(LINKS, placeholder="no link to it is known", id="url-inlinks", classes="pane")
-        else:
-            self.table = CrawlTable(LINKS, id="url-outlinks", classes="pane")
+        nothing, name = ("no link to it is known", "url-inlinks") if inward else (LINKS.nothing, "url-outlinks")
+        self.table = CrawlTable(LINKS, placeholder=nothing, id=name, classes="pane")
         self.table.name_pane(self.words)
 
     def show(self, detail: PageDetail, moment: Present) -> None:
@@ -286,11 +284,8 @@ class UrlScreen(RowsScreen):
         links = self._links_here if self.tab == "links" else None
         older, newer = (links.older, links.newer) if links is not None else (False, False)
         urls = (self._url,) if self._detail is not None else ()
-        refused = (
-            urls
-            if (page := self.page_of(self._url)) and page.last_exit_code == ExitCode.blocked_url_by_local_policy.name
-            else ()
-        )
+        page, by_policy = self.page_of(self._url), ExitCode.blocked_url_by_local_policy.name
+        refused = urls if page is not None and page.last_exit_code == by_policy else ()
         return Situation(Where.url, urls=urls, refused=refused, older=older, newer=newer)
 
     def page_of(self, url: str) -> PageView | None:

@@ -163,7 +163,7 @@ def idle_reason_of_run(  # noqa: C901  the same
         ended = f" at {_clock(run.finished_at, zone)}"
         left = next_run_words(sum(view.pending for view in every))
         why = f" ({run_end(run.finish_reason)[0]}{left and '; '}{left})" if run.finish_reason else ""
-        return f"no worker running: the run ended{ended}{why}"
+        return f"the run ended{ended}{why}"
     if held_up := held_up_words(run, now):
         return held_up
     if not every:

@@ -228,7 +228,8 @@ class Admission:
         yield _NO_START_PATH if found.sitemap else self._start_path(url, found.joins)
         yield self._exclusion(url)
         yield from self._trap(url, found)
-        yield self._accept(url)
+        said = self._compiled.settings(url)
+        yield _by_rule(_NO_ACCEPT_RULE, said.accept_rule, "accept", said.accept, refuses=False)
         yield _item_pattern(url, found)
         yield self._redirect_hops(found)
 
@@ -238,7 +239,7 @@ class Admission:
         yield self._do_not_crawl(url)
         yield self._whitelist(url)
         yield self._query(url)
-        yield _skip(settings)
+        yield _by_rule(_NO_SKIP_RULE, settings.skip_rule, "skip", settings.skip, refuses=True)
         waived = self._waived(url, robots)
         reason = f'robots.txt is not obeyed at a site of your own: "{waived}"'
         yield Step("robots", "pass", reason, "crawl.obey_robots") if waived else _robots(url, robots)
@@ -313,14 +314,6 @@ class Admission:
         else:
             yield _NOT_FULL
 
-    def _accept(self, url: CrawlUrl) -> Step:
-        settings = self._compiled.settings(url)
-        rule = settings.accept_rule
-        if rule is None:
-            return _NO_ACCEPT_RULE
-        verdict: Verdict = "pass" if settings.accept else "refuse"
-        return Step(Refusal.rule_accept, verdict, _rule_text(rule, "accept", settings.accept), rule.source)
-
     def _redirect_hops(self, found: Discovered) -> Step:
         limit = self.limits.max_redirect_hops
         if found.redirect_hops > limit:
@@ -366,12 +359,12 @@ def _item_pattern(url: CrawlUrl, found: Discovered) -> Step:
     return Step(Refusal.item_pattern, "refuse", f"does not match the item pattern {text}", "item pattern")
 
 
-def _skip(settings: RuleSettings) -> Step:
-    rule = settings.skip_rule
+def _by_rule(silent: Step, rule: Rule | None, setting: str, value: bool, *, refuses: bool) -> Step:
+    """What the rule says that decided over a setting; `silent` without one."""
     if rule is None:
-        return _NO_SKIP_RULE
-    verdict: Verdict = "refuse" if settings.skip else "pass"
-    return Step("rule_skip", verdict, _rule_text(rule, "skip", settings.skip), rule.source)
+        return silent
+    verdict: Verdict = "refuse" if value is refuses else "pass"
+    return Step(silent.stage, verdict, f"rule {rule.match}: {setting} {str(value).lower()}", rule.source)
 
 
 def _robots(url: CrawlUrl, robots: RobotsRules | None) -> Step:
@@ -383,7 +376,3 @@ def _robots(url: CrawlUrl, robots: RobotsRules | None) -> Step:
     verdict: Verdict = "pass" if decision.allowed else "refuse"
     reason = f'robots.txt, group {robots.group}: "{decision.line}"'
     return Step("robots", verdict, reason, f"robots.txt:{decision.line_number}")
-
-
-def _rule_text(rule: Rule, setting: str, value: bool) -> str:
-    return f"rule {rule.match}: {setting} {str(value).lower()}"

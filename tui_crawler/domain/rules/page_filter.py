@@ -256,26 +256,22 @@ def _number_term(measure: Measure, value: str, inverted: bool) -> NumberTerm | F
     return NumberTerm(measure, tuple(spans), none, inverted)
 
 
+_SPAN = re.compile(
+    r"(?P<hundred>[0-9])xx|(?P<sign>[<>])(?P<equal>=?)(?P<edge>[0-9]{1,9})|(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?"
+)
+
+
 def _span(word: str) -> tuple[int, int] | None:
     """`404`, `4xx`, `400-499`, `>3`, `<3`, `>=3`, `<=3` as first and last number; None when it is none of these."""
-    if len(word) == 3 and word.endswith("xx") and _is_number(word[0]):
-        return int(word[0]) * 100, int(word[0]) * 100 + 99
-    sign = word[:1] if word[:1] in {"<", ">"} else ""
-    rest = word[len(sign) :]
-    if sign:
-        equal = rest.startswith("=")
-        if not _is_number(rest[equal:]):
-            return None
-        number = int(rest[equal:])
-        return (number + (not equal), _LARGEST) if sign == ">" else (0, number - (not equal))
-    first, dash, last = rest.partition("-")
-    if not _is_number(first) or (dash and not _is_number(last)):
+    found = _SPAN.fullmatch(word)
+    if found is None:
         return None
-    return int(first), int(last) if dash else int(first)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 10
+    if found["hundred"]:
+        return int(found["hundred"]) * 100, int(found["hundred"]) * 100 + 99
+    if found["sign"]:
+        edge, beyond = int(found["edge"]), not found["equal"]
+        return (edge + beyond, _LARGEST) if found["sign"] == ">" else (0, edge - beyond)
+    return int(found["first"]), int(found["last"] or found["first"])
 
 
 def _pattern_term(value: str, inverted: bool) -> PatternTerm | FilterProblem:

@@ -36,27 +36,23 @@ def to_json(policies: PolicySet) -> str:
     """
     document = {
         "policies": {
-            "do_not_crawl": [
-                {"match": matcher_document(each.matcher), "source": each.source} for each in policies.do_not_crawl
-            ],
-            "url_query_parameters": [
-                _fields(each)
-                | {
-                    "match": None if each.match is None else matcher_document(each.match),
-                    "allow": sorted(each.allow),
-                }
-                for each in policies.url_query_parameters
-            ],
+            "do_not_crawl": [*map(_fields, policies.do_not_crawl)],
+            "url_query_parameters": [*map(_fields, policies.url_query_parameters)],
         },
-        "rules": [_fields(rule) for rule in policies.rules],
-        "exclusions": [_fields(each) for each in policies.exclusions],
+        "rules": [*map(_fields, policies.rules)],
+        "exclusions": [*map(_fields, policies.exclusions)],
         "whitelist": policies.whitelist and _fields(policies.whitelist),
     }
     return json.dumps(document, ensure_ascii=True, separators=(",", ":"))
 
 
 def _fields(entry: DoNotCrawl | QueryPolicy | Rule | Exclusion | Whitelist) -> dict[str, Any]:
-    return {one.name: getattr(entry, one.name) for one in fields(entry)}
+    values = {one.name: getattr(entry, one.name) for one in fields(entry)}
+    if isinstance(entry, DoNotCrawl):
+        return {"match": matcher_document(entry.matcher), "source": entry.source}
+    if isinstance(entry, QueryPolicy):
+        values |= {"match": entry.match and matcher_document(entry.match), "allow": sorted(entry.allow)}
+    return values
 
 
 def from_json(text: str) -> PolicySet:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import zstandard
 
@@ -26,15 +27,17 @@ from tui_crawler.storage.reports.attempts import AttemptReports
 from tui_crawler.storage.reports.links import (
     INWARD,
     OUTWARD,
-    inlink_count,
     inlinks,
+    link_count,
     link_ends,
-    outlink_count,
     outlinks,
     path_from_seed,
     referrals,
 )
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.rules.preview import KnownUrl
 
 LINKS = 500
 """So many links of each kind, unless more are asked for."""
@@ -67,9 +70,6 @@ OF_ORIGIN = "p.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 _PLACE = """SELECT COUNT(*) FROM page WHERE origin_id = (SELECT origin_id FROM page WHERE id = ?)
     AND todo_order > 0 AND todo_order <= (SELECT todo_order FROM page WHERE id = ?)"""
 """The place of a page on its todo list, 1 for the next one; 0 when it is on none."""
-
-KnownUrl = tuple[int, str, int, str, int | None]
-"""Id of the page, URL, 1 for a seed, name of the job, id of the last exit code (None: never attempted)."""
 
 
 def pages_of_ids(reader: Reader, ids: Sequence[int]) -> tuple[PageView, ...]:
@@ -148,8 +148,8 @@ class PageReports(SubjectReports):
             outlinks=tuple(outlinks(reader, page_id, links)),
             redirects=reader.records(RedirectView, _REDIRECTS, (page_id, url_id, _REDIRECTS_SHOWN)),
             path=path_from_seed(reader, page_id),
-            inlink_count=inlink_count(reader, url_id, counted),
-            outlink_count=outlink_count(reader, page_id, counted),
+            inlink_count=link_count(reader, "to_url_id", url_id, counted),
+            outlink_count=link_count(reader, "from_page_id", page_id, counted),
             validation=self._validation(page_id),
             data=reader.records(DataValue, _DATA, (page_id,)),
             lastmod=lastmod,
@@ -202,7 +202,8 @@ class PageReports(SubjectReports):
     def link_counts(self, url: str) -> tuple[int, int]:
         """How many links lead to a URL, and how many it holds."""
         url_id, page = self._url_id(url), self._page_of(url)
-        return inlink_count(self._reader, url_id) if url_id else 0, outlink_count(self._reader, page[0]) if page else 0
+        count, held = partial(link_count, self._reader), page[0] if page else 0
+        return count("to_url_id", url_id) if url_id else 0, count("from_page_id", held) if held else 0
 
     def _page_of(self, url: str) -> tuple[int, int] | None:
         return next(((row[0], row[1]) for row in known_rows(self._reader, _FIND_PAGE, url)), None)
