@@ -200,7 +200,7 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
         return "".join(text for text, _ in lay_out_line(header_line(state, width), width)[0])
 
     mark = StateGlyph("✗", "engine failed", "error")
-    failed = HeaderState("n", mark, run_view(), NOW, TALLY, stale_ms=4_200, broken=True)
+    failed = HeaderState("n", mark, run_view(), NOW, TALLY, stale_ms=4_200)
     assert "✗ engine failed" in shown(failed, 60)
     assert "⚠ stale 4 s" in shown(failed, 60)
     frozen = HeaderState("n", StateGlyph("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)

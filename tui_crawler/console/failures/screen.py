@@ -159,7 +159,10 @@ class FailuresScreen(RowsScreen):
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
         self._shown_id = 0  # the page of which it is shown who names it
-        self._named_by = PaneReading(self._ask_referrers, self._show_referrers)
+        self._named_by = PaneReading(
+            lambda: queries.referrers_of(page.page_id, queries.MOST_REFERRERS) if (page := self._page()) else None,
+            self._show_referrers,
+        )
         self._asked_for = 0
         self._retried: FailureGroup | None = None  # the group of which it is read what putting it back means
         self._plan = PaneReading(lambda: self.awaited, self._ask_retry)
@@ -196,10 +199,6 @@ class FailuresScreen(RowsScreen):
     def readings(self) -> tuple[AnyReading, ...]:
         windows = (self._list,) if self._groups.current is not None else ()
         return (self._plan, self._named_by, *windows, self._groups)
-
-    def _ask_referrers(self) -> Ask[Referrers] | None:
-        page = self._page()
-        return None if page is None else queries.referrers_of(page.page_id, queries.MOST_REFERRERS)
 
     def _show_referrers(self, found: Referrers) -> None:
         if (page := self._page()) is not None:
