@@ -48,12 +48,13 @@ class Lock:
     since: int
 
 
+@dataclass(slots=True)
 class LockWatch:
     """Tells a lock that lasts from those that every commit takes."""
 
-    def __init__(self) -> None:
-        self._seen: tuple[int, int] = (0, 0)
-        self._since = self._since_mono = 0
+    _seen: tuple[int, int] = 0, 0
+    _since: int = 0
+    _since_mono: int = 0
 
     def look(self, holder: int, version: int, wall: int, mono: int) -> Lock | None:
         """The lock that lasts, if one does: `holder` is who has it just now (0: nobody), `version` another number
