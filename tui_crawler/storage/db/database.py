@@ -29,7 +29,7 @@ from tui_crawler.storage.db.file_identity import (
     put_log_away,
     server_module,
 )
-from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.open_settings import USUAL, OpenSettings
 from tui_crawler.storage.db.owner import check_at_rest
 from tui_crawler.storage.db.views import create_views, drop_views, views_are_current
 from tui_crawler.storage.drivers.dialect import is_server
@@ -104,12 +104,11 @@ def _check_may_be_written(path: Path) -> None:
             raise ReadOnlyDatabase(f"the {what} is read-only: {place}")
 
 
-def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrade | None:
+def upgrade(path: DatabasePlace, settings: OpenSettings = USUAL) -> Upgrade | None:
     """Migrates an older database after a backup copy beside it; None when there is nothing to do.
 
     Raises NotOurDatabase, RunHeld, StorageFailure.
     """
-    settings = settings or OpenSettings()
     state = examine(path, settings)
     if isinstance(path, PostgresPlace):
         if state is FileState.current:
@@ -125,12 +124,11 @@ def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrad
         return _upgrade(database, path, settings)
 
 
-def connect_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> peewee.Database:
+def connect_readonly(path: DatabasePlace, settings: OpenSettings = USUAL) -> peewee.Database:
     """A connection that never writes. In a read-only folder without a write-ahead log a file is taken as it is.
 
     Raises StorageFailure when there is no such file, and the drivers' errors.
     """
-    settings = settings or OpenSettings()
     if isinstance(path, PostgresPlace):
         return cast(peewee.Database, server_module().connect(path, settings, readonly=True))
     if not path.is_file():
@@ -138,12 +136,11 @@ def connect_readonly(path: DatabasePlace, settings: OpenSettings | None = None) 
     return open_to_read(path, partial(_connect_readonly, settings), DATABASE_ERRORS)
 
 
-def open_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> peewee.Database:
+def open_readonly(path: DatabasePlace, settings: OpenSettings = USUAL) -> peewee.Database:
     """The same, after making sure that the file is ours and of this version.
 
     Raises NotOurDatabase, OlderDatabase, StorageFailure.
     """
-    settings = settings or OpenSettings()
     check_current(path, settings)
     with told_of(path):
         return connect_readonly(path, settings)
@@ -257,9 +254,9 @@ class IntegrityCheck:
     latest: int
 
 
-def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -> IntegrityCheck:
+def check_integrity(path: DatabasePlace, settings: OpenSettings = USUAL) -> IntegrityCheck:
     """What integrity_check and foreign_key_check find wrong. Changes nothing. Raises NotOurDatabase, StorageFailure."""
-    settings, found_log = settings or OpenSettings(), has_log_file(path)
+    found_log = has_log_file(path)
     if examine(path, settings) is FileState.absent:
         raise StorageFailure(f"there is no database at {path}")
     with told_of(path):

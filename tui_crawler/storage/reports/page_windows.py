@@ -282,15 +282,9 @@ def _counted(reader: Reader, search: Search, expression: str, after: int, up_to:
 
 
 def _name(reader: Reader, field: str, value: Any) -> str:
-    if value is None:
-        return ""
-    match field:
-        case "exit":
-            return exit_name(value)
-        case "origin":
-            return str((reader.one("SELECT origin FROM origin WHERE id = ?", (value,)) or ("",))[0])
-        case _:
-            return str(value)
+    if field == "origin":
+        value = (reader.one("SELECT origin FROM origin WHERE id = ?", (value,)) or ("",))[0]
+    return exit_name(value) if field == "exit" else "" if value is None else str(value)
 
 
 class PageWindowReports(SubjectReports):
