@@ -65,20 +65,9 @@ _END = RowMapper(
 )
 
 
-def inlinks(reader: Reader, url_id: int, limit: int | None = None) -> Iterator[LinkView]:
-    """Links to a URL, be it a page or not, by the age of the page that holds them; read in windows by keyset.
-
-    A page that several jobs have may hold the same link once for each.
-    """
-    return _windows(reader, INLINKS, url_id, limit)
-
-
-def outlinks(reader: Reader, page_id: int, limit: int | None = None) -> Iterator[LinkView]:
-    """Links of a page, by kind; read in windows by keyset."""
-    return _windows(reader, OUTLINKS, page_id, limit)
-
-
-def _windows(reader: Reader, text: str, key: int, limit: int | None) -> Iterator[LinkView]:
+def links_in_windows(reader: Reader, text: str, key: int, limit: int | None) -> Iterator[LinkView]:
+    """Links to a URL, be it a page or not, by the age of the page that holds them (INLINKS); or those of a page, by
+    kind (OUTLINKS). A page that several jobs have may hold the same link once for each."""
     left, after = EVERY if limit is None else limit, (0, "")
     while left > 0:
         ends = link_ends(reader, text, key, after, min(WINDOW, left))
@@ -93,14 +82,10 @@ def link_ends(reader: Reader, text: str, key: int, after: tuple[int, str], limit
     return reader.records(_END, text, {"of": key, "id": after[0], "kind": after[1], "n": limit})
 
 
-def inlink_count(reader: Reader, url_id: int, most: int = EVERY) -> int:
-    """How many links lead to a URL; counts no further than `most` (EVERY: all)."""
-    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE to_url_id = ? LIMIT ?) l", (url_id, most))
-
-
-def outlink_count(reader: Reader, page_id: int, most: int = EVERY) -> int:
-    """How many links a page holds; counts no further than `most` (EVERY: all)."""
-    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE from_page_id = ? LIMIT ?) l", (page_id, most))
+def link_count(reader: Reader, end: str, key: int, most: int = EVERY) -> int:
+    """How many links lead to a URL (`end` "to_url_id"), or a page holds ("from_page_id"); counts no further than `most`
+    (EVERY: all)."""
+    return reader.number(f"SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE {end} = ? LIMIT ?) l", (key, most))
 
 
 def referrals(reader: Reader, url_id: int, limit: int) -> tuple[Referral, ...]:
@@ -277,7 +262,7 @@ def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Refer
         hops = [row for row in rows if row[0] not in seen]
         seen.update(row[0] for row in hops)
         waiting += [(row[0], Referrer(row[1], row[2], "", way), (row[1], *way)) for row in hops]
-        more += inlink_count(reader, at) - len(links) if len(links) == limit else 0
+        more += link_count(reader, "to_url_id", at) - len(links) if len(links) == limit else 0
         found += links or ([itself] if itself and not hops else [])
         if len(found) > limit:
             break

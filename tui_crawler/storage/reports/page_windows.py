@@ -78,7 +78,6 @@ class Search:
     failed: bool = False
     needs_url: bool = False
     needs_title: bool = False
-    nothing: bool = False
 
     def passes(self, href: str) -> bool:
         """Whether a URL passes the patterns."""
@@ -229,7 +228,7 @@ def _add_origin(reader: Reader, search: Search, term: OriginTerm) -> None:
     """One origin is a way of its own; several are a condition."""
     ids = sorted({each for name in term.names for each in _origins_named(reader, name)})
     if not ids and not term.inverted:
-        search.nothing = True
+        search.ways.append("0 = 1")
     elif len(ids) == 1 and not term.inverted and not search.origin_id:
         search.origin_id = ids[0]
         search.ways.append(f"p.origin_id = {ids[0]}")
@@ -296,8 +295,6 @@ class PageWindowReports(SubjectReports):
         """At most `limit` pages that pass a filter, by id: those after `after_id`, or before it when `newest_first`
         (0: from the beginning). One window looks at a bounded number of rows."""
         reader, search = self._reader, search_of(self._reader, narrowing)
-        if search.nothing:
-            return PageWindow((), known=known_pages(reader, Search()))
         known, ids, looked_at = known_pages(reader, search), list[int](), 0
         size = STEP if search.conditions or search.patterns else limit + 1
         for step in steps(reader, search, after_id, size, newest_first=newest_first):
@@ -319,8 +316,6 @@ class PageWindowReports(SubjectReports):
         if field not in _FIELDS:
             raise ValueError(f"pages are not counted by {field!r}")
         search = search_of(self._reader, narrowing)
-        if search.nothing:
-            return PageCounts((), 0, 0, known_pages(self._reader, Search()))
         known = known_pages(self._reader, search)
         most = URLS_COUNTED if search.needs_url else ROWS_COUNTED
         number, edge = next_edge(self._reader, search, 0, most, newest_first=False)
@@ -332,8 +327,6 @@ class PageWindowReports(SubjectReports):
     def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
         """How many pages pass a filter in the next piece of the list, after a page id (0: from the beginning)."""
         search = search_of(self._reader, narrowing)
-        if search.nothing:
-            return PageTally(0, 0, known_pages(self._reader, Search()))
         matched = looked_at = 0
         for step in steps(self._reader, search, after_id):
             matched += sum(_counted(self._reader, search, "1", step.after, step.up_to).values())
