@@ -58,7 +58,7 @@ async def test_the_first_picture_of_a_screen_does_not_slow_it_down() -> None:
     async with stage((120, 30)) as held:
         await rounds(held, 1)
         await held.pilot.pause()
-        held.app.poll_timer.for_new_screen()
+        held.app.poll_timer.new_screen = True
         held.clock.round_costs = 500
         await rounds(held, 1)
         await held.pilot.pause()

@@ -43,7 +43,7 @@ from tui_crawler.console.session import ConsoleMemory, ConsoleSession, SessionFi
 from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.urls.cells import note_origins
-from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.record import asdict, dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.action import Situation
@@ -432,7 +432,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             theme_over=self.appearance.configured_theme if theme else "",
         )
         overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
-        self.memory.keep(session if overview is None else session.arranged(overview.arrangement))
+        self.memory.keep(session if overview is None else replace(session, **asdict(overview.arrangement)))
 
     def _note_look(self, screen: ConsoleScreen) -> None:
         if is_ready(screen) and screen.place.remembered:
@@ -468,7 +468,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         screen = message.screen
         if not self._begun:
             self._begun = screen.call_later(self._begin)
-        self.poll_timer.for_new_screen()
+        self.poll_timer.new_screen = True
         self.read_soon(instead=True)
         self.navigation.came_up(screen)
         self.show_header(screen)

@@ -64,9 +64,6 @@ class ConsoleSession:
             return OverviewFilter(needle=self.needle, problems=self.problems, columns=self.columns)
         return OverviewFilter(self.sort, self.descending, self.needle, self.problems, self.columns)
 
-    def arranged(self, wanted: OverviewFilter) -> ConsoleSession:
-        return replace(self, **asdict(wanted))
-
 
 class SessionFile:
     """The file of one database in a folder; `folder` None: nothing is remembered. Nothing here raises."""

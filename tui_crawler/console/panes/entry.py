@@ -42,12 +42,6 @@ class EntryUse:
     passing: bool = False
     judged: bool = False
 
-    @property
-    def replaced(self) -> bool:
-        """Whether what stands there already is selected: the next character takes its place, a key that moves the
-        cursor keeps it."""
-        return self.passing and self.typed is not None
-
 
 class EntryLine(Vertical):
     """A label (raw text) and an input, with a line of what it may become; hidden until it is opened.
@@ -106,15 +100,11 @@ class EntryLine(Vertical):
         box.placeholder = hint
         self._offers.display = complete is not None
         self._write(text)
-        if text and use.replaced:
-            box.action_select_all()  # what is typed begins another one
+        if text and use.passing and use.typed is not None:
+            box.action_select_all()  # what is typed begins another one; a key that moves the cursor keeps it
         box.complete_by(complete)
         self._before, self._back, self._draft = tuple(before), 0, text
         self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
-
-    def serves(self, use: EntryUse) -> bool:
-        """Whether it is open for that."""
-        return self.display and self.use is use
 
     @property
     def tells(self) -> bool:

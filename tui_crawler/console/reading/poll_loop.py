@@ -161,7 +161,8 @@ class PollTimer:
         self._unreadable = ""
         self._asked = False
         self._ask_at = self._began = self._ended = self._waited = self._spent = 0
-        self._new_screen = True
+        self.new_screen = True
+        """Whether another screen is on top, the cost of whose first picture says nothing of the pace."""
 
     @property
     def under_way(self) -> bool:
@@ -185,10 +186,6 @@ class PollTimer:
     def soon(self) -> None:
         """With the next beat, not later."""
         self._ask_at = 0
-
-    def for_new_screen(self) -> None:
-        """Another screen is on top: it is read for at once; what its first picture costs says nothing of the pace."""
-        self._ask_at, self._new_screen = 0, True
 
     def begin(self, answer: Answer) -> None:
         """An answer is about to be taken in."""
@@ -217,7 +214,7 @@ class PollTimer:
         if self.failure:
             return
         if painted:
-            first, self._new_screen = self._new_screen, False
+            first, self.new_screen = self.new_screen, False
             self._once_painted(self._over, self._began, read_ms, counts=not first)
         else:
             self._over(self._began, read_ms)

@@ -49,7 +49,7 @@ class ExclusionEntry:
     @property
     def is_open(self) -> bool:
         """Whether something is being typed for the list."""
-        return self._line.serves(self._use)
+        return self._line.display and self._line.use is self._use
 
     def open(self, text: str) -> None:
         """Opens the line; what is typed there already stays."""

@@ -57,11 +57,6 @@ class TableText:
     columns: tuple[AnyColumn, ...]
     rows: tuple[Row, ...]
 
-    @property
-    def records(self) -> tuple[object | None, ...]:
-        """The record of each row as it was read; None: it has none."""
-        return tuple(row.source for row in self.rows)
-
 
 def export(table: TableText, format_id: str) -> str:
     """All rows in one of `FORMATS`."""
@@ -71,7 +66,7 @@ def export(table: TableText, format_id: str) -> str:
 def heading(table: TableText, format_id: str) -> str:
     """What stands above the rows."""
     if format_id == "csv":
-        return _csv([map(_cell, _fields(map(_values, table.records)) or map(_name, table.columns))])
+        return _csv([map(_cell, _fields(_values(row.source) for row in table.rows) or map(_name, table.columns))])
     if format_id == "jsonl":
         return ""
     rules = ("---:" if column.align == "right" else "---" for column in table.columns)
@@ -80,7 +75,7 @@ def heading(table: TableText, format_id: str) -> str:
 
 def lines(table: TableText, format_id: str) -> str:
     """The rows alone: a long list is written piece by piece."""
-    values = [*map(_values, table.records)] if format_id == "csv" else []
+    values = [_values(row.source) for row in table.rows] if format_id == "csv" else []
     if names := _fields(values):
         return _csv([[_plain(name, one.get(name)) for name in names] for one in values if one is not None])
     if format_id == "csv":
