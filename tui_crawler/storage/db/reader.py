@@ -1,8 +1,6 @@
 """A read-only connection for reports, used from one thread at a time, whichever that is; and rows as records: each
 column fills the field of its name, in whatever order both stand."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading
