@@ -1,7 +1,5 @@
 """The demo web in a process of its own, which ends when its parent does."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """Rules as the text that `rules show` prints, `rules apply` reads and the console edits: YAML, one entry a line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """How values are shown: each function returns what makes a cell of a value, its record and the present moment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, TypeVar

@@ -1,9 +1,6 @@
 """View 7: how the crawl goes over time. One cursor reads all charts; they follow the present until one moves back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from textual.containers import Grid, Vertical
 from textual.geometry import Size
@@ -23,14 +20,11 @@ from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, PulseOf
+from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, Pace, Pulse, PulseOf
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.records.page_view import ExitCountView
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count, date_time
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.history.pulse import Pace, Pulse
 
 CHART_LINES, CHART_CELLS = 8, 40
 """The least height and width of a chart in cells, with its border."""

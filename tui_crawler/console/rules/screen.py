@@ -1,9 +1,6 @@
 """View 4: the rules in force, the versions they had, and what each version changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -11,9 +8,11 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.panes.line import Paragraph
+from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.draft import Start, start_with_rule
 from tui_crawler.console.rules.entries import Entry, entries_of, section_word
 from tui_crawler.console.rules.exclusion import readmit
@@ -39,12 +38,6 @@ from tui_crawler.domain.rules.ruleset import Ruleset, same_rules
 from tui_crawler.text.cells import Present, cell_text
 from tui_crawler.text.format import clock, count
 from tui_crawler.text.rules_text import is_entry, rules_lines
-
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.reading.ask import Ask
-    from tui_crawler.console.reading.refresh import Snapshot
-
 
 _DRAFTS = frozenset({"rule.add", "rule.edit", "rule.delete", "rule.up", "rule.down", "rules.bring_back"})
 """Actions that begin a draft."""

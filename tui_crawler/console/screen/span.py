@@ -1,8 +1,6 @@
 """A stretch of time that is shown: the run, or a part of it that a person chose. It follows the present, which is the
 end of the run once that is over, until one moves back; a cursor reads it."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import ceil

@@ -1,7 +1,5 @@
 """A lane in a pane: the politeness of an origin over time, on a screen of its own or as one pane of the origin."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The politeness of one origin over time. A cursor reads the lane, which follows the present until one moves back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from textual.containers import Vertical

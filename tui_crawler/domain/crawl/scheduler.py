@@ -4,8 +4,6 @@ Nothing here measures time: the present (monotonic ms) is a parameter. Each poli
 that everything costs O(log n) however many origins share a key (the two-level order is BUbiNG's workbench).
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """Rulesets (B): immutable versions of all that decides over the URLs of a job, and their text: what a database keeps,
 and what a command that applies rules carries."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence

@@ -9,8 +9,6 @@ milliseconds at a time, where nothing has to be waited for. The thread does what
 for another program's lock, for a slow disk, for the checkpoint.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -6,8 +6,6 @@ looked.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program and of integers only
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

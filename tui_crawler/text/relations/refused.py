@@ -1,7 +1,5 @@
 """Refused links by their reason, as they are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tui_crawler.domain.record import dataclass, replace
