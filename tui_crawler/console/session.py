@@ -4,8 +4,6 @@ Kept in the user's own folder for state, never beside the database. A folder tha
 fault: then nothing is remembered.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io
@@ -14,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter
@@ -64,7 +62,7 @@ class ConsoleSession:
             return OverviewFilter(needle=self.needle, problems=self.problems, columns=self.columns)
         return OverviewFilter(self.sort, self.descending, self.needle, self.problems, self.columns)
 
-    def arranged(self, wanted: OverviewFilter) -> ConsoleSession:
+    def arranged(self, wanted: OverviewFilter) -> Self:
         return replace(self, **asdict(wanted))
 
 

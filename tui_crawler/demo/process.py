@@ -89,10 +89,6 @@ class DemoProcess:
         return [site.seed for site in self.sites]
 
     @property
-    def ports(self) -> list[int]:
-        return [site.port for site in self.sites]
-
-    @property
     def is_running(self) -> bool:
         return self._child.poll() is None
 

@@ -58,11 +58,6 @@ class PenaltyBox:
         self._ticket = 0
         self._begins_ms = -_AT_ONCE * _APART_MS
 
-    @property
-    def in_flight(self) -> int:
-        """How many turns are under way."""
-        return self._busy
-
     def __contains__(self, origin: str) -> bool:
         return origin in self._place
 

@@ -147,11 +147,6 @@ class Writer:
         """What is done, or waited for, in a thread: real work is pending while this is not 0."""
         return self._outstanding + self._slice_due
 
-    @property
-    def commits(self) -> tuple[int, int]:
-        """How many transactions were committed, and how many jobs they held."""
-        return self.load.commits, self.load.jobs
-
     async def write(
         self, work: Callable[[Transaction], T], prepare: Preparation | None = None, *, brief: bool = False
     ) -> T:
