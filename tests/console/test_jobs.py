@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.console.fake_reports import FakeReports
-from tests.console.sample_crawl import NOW, WWW
+from tests.console.sample_crawl import NOW
 from tests.console.sample_log import jobs, operator_actions, refused_links, runs
 from tests.console.support import Stage, stage
 from tui_crawler.console.action import Where
