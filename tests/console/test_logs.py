@@ -123,7 +123,7 @@ async def test_the_three_kinds_stand_in_one_list_newest_last() -> None:
 async def test_the_title_tells_the_problems_among_the_rows_held_and_so_do_the_events() -> None:
     async with stage() as held:
         events = held.app.screen.query_one("#events", EventsPane)
-        problems = len(events._problems())
+        problems = len(events.bad)
         assert problems
         assert f"Events · {problems} problems among the newest {events.row_count}" in held.text()
         await held.press("5", rounds=2)
