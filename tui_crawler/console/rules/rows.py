@@ -60,20 +60,11 @@ RULE_LINES: Relation[RuleLine] = Relation(
     nothing="no rules",
     source=lambda _: None,
     columns=(
-        Column(
-            "fired",
-            "HITS",
-            shown.by_record(attrgetter("fired")),
-            7,
-            1,
-            "right",
-            6,
-            value=attrgetter("count"),
-            opens="what it refused",
-        ),
+        Column("fired", "HITS", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count"),
+               opens="what it refused"),
         Column("text", "RULES", shown.by_value(painted), None, 0, min_width=34),
     ),
-)
+)  # fmt: skip
 VERSIONS: Relation[Ruleset] = Relation(
     key=lambda one: one.ruleset_id,
     nothing="no versions",

@@ -270,7 +270,6 @@ class RulesScreen(RuleReadingScreen):
             self._open_info("Entry", [Paragraph(cell_text(line)) for line in lines])
 
     def _open_info(self, heading: str, lines: Sequence[Line]) -> None:
-        """Show something that has no room elsewhere."""
         self.show_info(heading, lines)
         self._info.focus()
         if self.has_class("-narrow"):
