@@ -15,12 +15,7 @@ from tui_crawler.domain.crawl.job import QueueChange
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.history.pulse import FINE_MS, MINUTE_MS, YOUNG_MS
 from tui_crawler.domain.records.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    ApplyRules,
-    PendingAction,
-    RetryPages,
-)
+from tui_crawler.domain.records.command import ActionResult, ApplyRules, PendingAction, RetryPages
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.domain.records.page import Candidates, PutBack
