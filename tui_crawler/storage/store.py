@@ -383,9 +383,6 @@ class SqliteStore:
                 origin, (page_id, url) = self._marks.popitem()
                 settle.mark_in_flight(transaction, claim, page_id, origin, url)
 
-    async def save_origin(self, record: OriginRecord) -> None:
-        await self._steps.write(settle.save_origins, (record,), brief=True)
-
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         await self._steps.write(settle.save_origins, records, brief=len(records) < _FEW)
 
