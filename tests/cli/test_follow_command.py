@@ -164,7 +164,7 @@ def test_it_ends_with_the_run_and_with_what_was_covered(crawl: Crawl, reason: st
 def test_an_origin_that_errors_have_stopped_is_status_1(crawl: Crawl) -> None:
     crawl.follower.begin()
     crawl.crawl(1)
-    crawl.loop.run_until_complete(crawl.store.save_origin(record(A, finish_reason="patience", patience=0)))
+    crawl.loop.run_until_complete(crawl.store.save_origins([record(A, finish_reason="patience", patience=0)]))
     crawl.end()
     assert any("stopped: 5 errors" in words for words in crawl.more())
     assert crawl.follower.status == 1

@@ -41,10 +41,10 @@ class Offline:
             raise self.answer
         return self.answer
 
-    def waiting_segment(self, path: Path) -> tuple[Path, SegmentHead]:
+    def read_head(self, path: Path) -> SegmentHead:
         if path.name.startswith("bad"):
             raise BadSegment(f"{path}: it is not a segment of tui-crawler")
-        return path, SegmentHead(path.stem, "", 0, 10)
+        return SegmentHead(path.stem, "", 0, 10)
 
     def segment_folder(self, database: Path, folder: Path | None) -> SegmentFolder:
         self.places.append(folder)
@@ -55,8 +55,9 @@ class Offline:
 def offline(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Offline:
     made = Offline()
     monkeypatch.setattr(origin_settings, "kept_config", made.kept_config)
-    for name in ("build", "waiting_segment", "segment_folder"):
+    for name in ("build", "segment_folder"):
         monkeypatch.setattr(offline_mode, name, getattr(made, name))
+    monkeypatch.setattr("tui_crawler.storage.db.segment_files.read_head", made.read_head)
     return made
 
 

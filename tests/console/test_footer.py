@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.console.sample_crawl import API
-from tests.console.support import Stage, stage
+from tests.console.support import FrozenClock, Stage, stage
 from tui_crawler.console.action import Need, Where
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.keys import FIRST, footer_at
+from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.table.crawl_table import CrawlTable
 
 
@@ -76,3 +77,14 @@ async def test_menus_end_in_dots_that_a_terminal_without_utf8_has(monkeypatch: p
     monkeypatch.setenv("LC_ALL", "C")
     async with stage((120, 40)) as held:
         assert "o origin...  " in footer(held)
+
+
+async def test_a_replay_names_first_how_it_is_played() -> None:
+    async with stage((80, 24), replays=Replays(ReplayPlayer(FrozenClock()))) as held:
+        assert footer(held).strip().startswith("f play  < back  > on")
+        assert footer(held).count("f freeze") == 0
+
+
+async def test_the_first_screen_names_what_slows_an_origin_down() -> None:
+    async with stage((80, 24)) as held:
+        assert "p pause  d slower  a add" in footer(held)

@@ -120,7 +120,7 @@ def test_the_card_of_an_origin_says_what_counts_in_which_time() -> None:
     assert "requests 66 in all runs" in told
     card = OriginSummary((ExitCountView("file_ingested", 371, 2),))
     told = ["".join(text for text, _ in lay_out_line(line, 30)[0]).rstrip() for line in card_lines(card)]
-    assert told[-2:] == ["attempts in this run", "✓ file_ingested ×371"]
+    assert told[-2:] == ["attempts in this run", "✓ ingested ×371"]
 
 
 def test_nothing_is_called_done_while_pages_are_pending() -> None:

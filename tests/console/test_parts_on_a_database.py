@@ -14,7 +14,7 @@ from tests.storage.making import A
 from tui_crawler.console.jobs.queries import LEDGERS
 from tui_crawler.console.logs.queries import BEGINNING, LogScope, log_actions, log_after
 from tui_crawler.console.logs.window import LogListWindow
-from tui_crawler.console.origin.queries import contract_of, exit_counts_of, robots_file, top_ups_of
+from tui_crawler.console.origin.queries import contract_of, robots_file, top_ups_of
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of
 from tui_crawler.console.reading.refresh import JOBS
 from tui_crawler.domain.records.command import PauseOrigins, TopUpPatience
@@ -43,7 +43,6 @@ def test_runs_newest_first_with_how_they_ended(reports: ConsoleReports) -> None:
 def test_counters_jobs_limbo_and_stashes(reports: ConsoleReports) -> None:
     assert [job.job for job in JOBS.read(reports, NOW)] == ["main", "news"]
     assert {page.origin for page in LEDGERS["limbo"].ask.read(reports, NOW)} == {A}
-    assert exit_counts_of(A).read(reports, NOW) == ()
     assert LEDGERS["refused"].ask.read(reports, NOW) == ()
     assert LEDGERS["stashes"].ask.read(reports, NOW).at == NOW
 

@@ -301,12 +301,12 @@ def test_workers_recheck_each_page_once(crawl: Crawling, place: str) -> None:
         assert {conditions(site, path)[2] for site in sites for path in ("/", "/a", "/b")} == {(None, None)}
 
 
-def test_the_recipe_of_the_readme_sees_what_has_become_of_known_pages(
+def test_the_recipe_for_ci_sees_what_has_become_of_known_pages(
     crawl: Crawling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run of an existing database makes no request for pages that are not due, and would find no new broken link."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (recipe,) = re.findall(r"^\$ tui-crawler (run .*--fail-on .*?)\s*(?:#.*)?$", readme, re.MULTILINE)
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "audit-in-ci.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"^\$ tui-crawler (run .*--fail-on .*?)\s*(?:#.*)?$", page, re.MULTILINE)
     site = crawl.site().pages("/a")
     crawl.configure(QUICK)
     crawl.file.rename(crawl.folder / "my-index.yaml")

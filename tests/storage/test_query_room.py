@@ -14,7 +14,7 @@ from tui_crawler.domain.records.database_place import PostgresPlace
 from tui_crawler.domain.records.failure import QueryProblem, StorageFailure
 from tui_crawler.storage.db.views import VIEWS
 from tui_crawler.storage.reports import sql as query_room
-from tui_crawler.storage.reports.sql import LONGEST_VALUE, QueryRunner, QueryStopped
+from tui_crawler.storage.reports.sql import LONGEST_VALUE, QueryRunner
 from tui_crawler.storage.store import SqliteStore
 
 COUNT_FOR_EVER = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
@@ -127,7 +127,7 @@ def ask_for_ever(room: QueryRunner) -> None:
     def ask() -> None:
         try:
             room.ask(COUNT_FOR_EVER)
-        except QueryStopped as stopped:
+        except QueryProblem as stopped:
             caught.append(stopped)
 
     thread = threading.Thread(target=ask)

@@ -107,7 +107,7 @@ async def test_only_changed_origins_are_read_again(database_bench, database_repo
     assert database_reports.origins_changed(first[-1].change) == ()
     before = database_reports.data_version()
     assert database_reports.data_version() == before
-    await store.save_origin(record(B, paused=True))
+    await store.save_origins([record(B, paused=True)])
     assert database_reports.data_version() != before
     (second,) = database_reports.origins_changed(first[-1].change)
     assert (second.origin, database_reports.origin(B)) == (B, second)
@@ -120,7 +120,7 @@ async def test_an_origin_as_the_overview_shows_it(database_bench, database_repor
     store.mark_in_flight(page.page_id, B, page.url)
     action = database_bench.ask(PauseOrigins((A,)))
     await store.take_actions()
-    await store.save_origin(record(paused=True, asleep_until=T0 + 5))
+    await store.save_origins([record(paused=True, asleep_until=T0 + 5)])
     view = database_reports.origin(A)
     assert (view.todo, view.pending, view.done, view.failed, view.discovered) == (2, 2, 1, 1, 4)
     assert (view.patience_max, view.last_url, view.last_exit_code) == (5, f"{A}/items/1", "file_not_found")
@@ -129,12 +129,12 @@ async def test_an_origin_as_the_overview_shows_it(database_bench, database_repor
     assert view.worker
     busy = database_reports.origin(B)
     assert (busy.state, busy.in_flight_url) == ("BUSY", f"{B}/")
-    await store.save_origin(record(B))
+    await store.save_origins([record(B)])
     assert database_reports.origin(B).in_flight_url == f"{B}/"
     await store.settle(crawled(page, T0))
     assert database_reports.origin(B).in_flight_url == ""
     assert action == 1
-    await store.save_origin(record(paused=False))
+    await store.save_origins([record(paused=False)])
     assert (database_reports.origin(A).paused_by, database_reports.origin(A).paused_at) == ("", 0)
 
 

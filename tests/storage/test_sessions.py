@@ -181,7 +181,7 @@ async def test_what_operators_ask_at_rest_changes_the_database_and_makes_no_run(
     assert (start.run_id, start.continued, start.unclean, start.config_text) == (1, True, False, "seeds: []")
     assert [page.url for page in start.origins[0].todo] == [f"{A}/"]
     assert [one.command for one in await rest.take_actions()] == [PauseOrigins(), AddSeeds((f"{B}/",))]
-    await rest.save_origin(record(paused=True))
+    await rest.save_origins([record(paused=True)])
     assert [one.pages_known for one in await rest.add_origins((B,))] == [0]
     assert len(await rest.add_pages((seed(f"{B}/"),), "")) == 1
     await rest.end_rest()

@@ -443,7 +443,7 @@ async def test_an_origin_that_joins_brings_what_is_kept_of_it_and_stays(bench):
     await store.settle(crawled(home, T0, f"{C}/linked"))
     (joined,) = await store.add_origins((C,))
     assert (joined.record.patience, joined.pages_known, joined.todo) == (5, 1, ())
-    await store.save_origin(record(C, paused=True, patience=1))
+    await store.save_origins([record(C, paused=True, patience=1)])
     assert [one.record.patience for one in await store.add_origins((C, A))] == [1, 5]
     await store.end_run("exhausted", True)
     start = await bench.open().begin_run(plan())
@@ -505,7 +505,7 @@ async def test_the_state_of_an_origin_comes_back_whole(bench):
 
 async def test_robots_are_stored_with_their_own_attempt_only(bench):
     store = await begun(bench)
-    await store.save_origin(record(robots=robots()))
+    await store.save_origins([record(robots=robots())])
     bench.crash()
     assert (await bench.open().begin_run(plan())).origins[0].record.robots is None
 
@@ -515,7 +515,7 @@ async def test_when_robots_are_due_again_is_stored_with_every_state(bench):
     kept = record(robots=robots())
     await store.settle(replace(failed(home, T0, ExitCode.rate_limited, 429), origin=kept, save_robots=True))
     due = replace(kept, robots=replace(robots(), expires_at=0, body=b"another"))
-    await store.save_origin(due)
+    await store.save_origins([due])
     bench.crash()
     found = (await bench.open().begin_run(plan())).origins[0].record
     assert found.robots == replace(robots(), expires_at=0)
@@ -605,7 +605,7 @@ async def test_an_owner_who_lost_the_database_stores_nothing_more(bench):
     for late in (
         store.settle(crawled(home, T0, f"{A}/x")),
         store.fill(fill_of((home,))),
-        store.save_origin(record(patience=0)),
+        store.save_origins([record(patience=0)]),
         store.end_run("exhausted", True),
         store.add_pages((seed(f"{A}/y"),), ""),
     ):

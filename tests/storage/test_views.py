@@ -161,7 +161,7 @@ async def test_the_tables_of_design_g(database_bench: DatabaseBench):
 async def test_the_state_of_an_origin(database_bench: DatabaseBench, changes, state):
     store = database_bench.open()
     await store.begin_run(plan(f"{A}/", f"{B}/"))
-    await store.save_origin(replace(record(next_request_at=0), **changes))
+    await store.save_origins([replace(record(next_request_at=0), **changes)])
     assert rows(database_bench.place, f"SELECT state FROM v_origin WHERE origin = '{A}'")[0][0] == state
     await store.end_run("exhausted", True)
     await database_bench.open().begin_run(plan(f"{B}/"))

@@ -221,10 +221,6 @@ class MemoryStore:
         if self._held:
             self.in_flight = (page_id, origin, url)
 
-    async def save_origin(self, record: OriginRecord) -> None:
-        await self._write("save_origin")
-        self._save(record)
-
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         await self._write("save_origins")
         for record in records:

@@ -73,7 +73,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _value(kind: ExclusionKind, text: str) -> str:
-    """The value in the form a configuration keeps it. Raises UsageProblem."""
     from tui_crawler.config.policies import exclusion_value
     from tui_crawler.domain.rules.pattern import BadPattern
     from tui_crawler.domain.url import without_userinfo

@@ -63,7 +63,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _show(change: Change, printer: Printer, *, as_json: bool, plain: bool) -> bool:
-    """Print a change, with its time; return whether somebody still reads."""
     from tui_crawler.text.format import clock, date_time
     from tui_crawler.text.glyphs import spelled_in_ascii
 

@@ -355,7 +355,6 @@ def table(relation: Relation[R], records: Iterable[R]) -> Iterator[str]:
 
 
 def _squeezed(whole: Sequence[int], squeeze: ColumnFit) -> dict[int, int]:
-    """The columns that stay, with their widths."""
     left = dict(enumerate(whole))
     for index in squeeze.drops:
         least = sum(min(width, squeeze.shrinks.get(one, width)) for one, width in left.items())

@@ -125,14 +125,15 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
 def _chosen(
     arguments: argparse.Namespace, database: DatabasePlace, printer: Printer
 ) -> Sequence[tuple[Path, SegmentHead]]:
-    from tui_crawler.wiring.offline import segment_folder, waiting_segment
+    from tui_crawler.storage.db.segment_files import read_head
+    from tui_crawler.wiring.offline import segment_folder
 
     place = None if arguments.place is None else Path(arguments.place).absolute()
     is_file = place is not None and not place.is_dir()
     if is_file and arguments.all:
         raise UsageProblem(f"--all is for a folder, {place} is none")
     if place is not None and is_file:
-        return (waiting_segment(place),)
+        return ((place, read_head(place)),)  # whether it was consumed is not asked
     folder = segment_folder(database, place)
     for problem in folder.problems:
         printer.note(f"warning: {problem}")

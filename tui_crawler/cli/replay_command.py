@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, no_run
+from tui_crawler.cli.known_names import existing_database, no_run, reports_of
 from tui_crawler.cli.options import CommandSet, positive
 from tui_crawler.cli.printer import Printer, Progress, local_zone, safe
 from tui_crawler.cli.problem import ExitStatus
@@ -52,8 +52,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.console:
         from tui_crawler.wiring.replay_console import crawl_in_file, open_replay
 
-        if arguments.run is not None and not replay.has_run(database, arguments.run):
-            raise no_run(database, arguments.run)
+        if arguments.run is not None:
+            with reports_of(database) as reports:
+                if reports.run_span(arguments.run) is None:
+                    raise no_run(database, arguments.run)
         progress = Progress("rows copied")
         _end_by_signals()
         with crawl_in_file(database, progress) as file:

@@ -207,7 +207,6 @@ def _rule_queries(arguments: argparse.Namespace) -> Iterator[RuleQueries]:
 
 
 def _judge_all(rule_queries: RuleQueries, change: RulesetChange, job: str) -> Preview:
-    """The preview, with a sign of life on a terminal when it takes longer than a second."""
     progress = Progress("URLs judged")
     try:
         return rule_queries.preview(change, job, progress)

@@ -93,7 +93,6 @@ class RunFollower:
             self._origins[one.origin], self._change = one, one.change
 
     def _sum(self) -> Iterator[Change]:
-        """Yield the sum since the last one, if there is anything to sum up."""
         now = self._now()
         if self._pages:
             pages = f"{plural(self._pages, 'page')}, {self._failed} failed; {count(self._reports.totals().todo)} to do"

@@ -104,7 +104,6 @@ def _continued(
 
 
 def _in_words(problem: ConfigProblem, given: Mapping[str, str | bool], impolite: bool) -> str:
-    """Return what is wrong, under the name of the option that gave the value."""
     from tui_crawler.config.load import BELOW_FLOOR
 
     one = option_of(problem.key)

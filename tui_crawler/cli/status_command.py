@@ -113,7 +113,6 @@ def _heads(run: RunView | None, totals: TotalsView, waiting: int, now: int, zone
 
 
 def _table(origins: Sequence[OriginView], reasons: Sequence[str], now: int, width: int | None) -> Iterator[str]:
-    """Each origin with why it makes no request; states in the words of the console."""
     from tui_crawler.domain.history.eta import estimate
     from tui_crawler.text.standing import standing
 

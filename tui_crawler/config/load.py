@@ -232,7 +232,6 @@ def read_config(
 
 
 def _kept_text(written: str, overrides: Mapping[str, object], impolite: bool) -> str:
-    """A configuration as a database keeps it, with what the command line said."""
     given = {**overrides, **(_FORCE_IMPOLITE if impolite else {})}
     return f"{written}{COMMAND_LINE_MARK}{json.dumps(given)}" if given else written
 

@@ -69,7 +69,6 @@ class Table:
     def _value(
         self, entry: ConfigKey, given: tuple[Scalar, Node] | None, around: SourcePlace, path: str, reader: ConfigReader
     ) -> Any:
-        """The value of a key: from the command line, else as given, else its default."""
         node = reader.overrides.get(path)
         mark = node.mark if node is not None else around
         if node is None and given is not None:

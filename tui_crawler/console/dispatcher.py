@@ -17,6 +17,7 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.session import ConsoleSession
+from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from tui_crawler.console.appearance import Appearance
@@ -34,25 +35,20 @@ _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
 
 
+@dataclass()
 class Dispatcher(Handles):
-    """Does actions of the table, each on the topmost screen that shows rows."""
+    """Does actions of the table, each on the topmost screen that shows rows. `_others` do actions wherever one is;
+    `_late` are others that are made when they are first needed."""
 
-    def __init__(
-        self,
-        screens: Screens,
-        others: tuple[Handles, ...],
-        late: tuple[Callable[[], Handles], ...],
-        situation: Callable[[ConsoleScreen, str], Situation],
-        live_state: LiveState,
-        appearance: Appearance,
-        navigation: Navigation,
-    ) -> None:
-        """`others` do actions wherever one is; `late` are others that are made when they are first needed."""
-        self._screens, self._late, self._situation = screens, late, situation
-        self._live_state, self._appearance, self._navigation = live_state, appearance, navigation
-        self._others = (navigation, *others)
-        self._tells_numbers = True
-        self._typed: deque[str] = deque(maxlen=_TYPED_KEPT)  # what was typed after `:`, the newest last
+    _screens: Screens
+    _others: tuple[Handles, ...]
+    _late: tuple[Callable[[], Handles], ...]
+    _situation: Callable[[ConsoleScreen, str], Situation]
+    _live_state: LiveState
+    _appearance: Appearance
+    _navigation: Navigation
+    _tells_numbers: bool = True
+    _typed: deque[str] = field(default_factory=partial(deque[str], maxlen=_TYPED_KEPT))  # after `:`, the newest last
 
     def do(self, action_id: str, typed: str = "", about: str = "") -> None:
         """Has who handles an action do it: the screen, or what there is one of; or says why not. `typed` is what stood
@@ -79,7 +75,7 @@ class Dispatcher(Handles):
         if reason := why_not(action, now):
             screens.tell("no", f"{action.label}: {reason}", "muted")
         else:
-            others = chain((screen, self, *self._others), (made() for made in self._late))
+            others = chain((screen, self, self._navigation, *self._others), (made() for made in self._late))
             any(one.perform(action_id, typed, now) for one in others)
         if screens.console_screen is screen:
             screen.tell_footer()

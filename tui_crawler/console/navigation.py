@@ -10,6 +10,7 @@ from tui_crawler.console.handlers import Handles, handles, handles_each
 from tui_crawler.console.routes import ROUTES, Supply
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.places import ScreenHistory, ScreenPlace
+from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.snapshot import LiveState
@@ -20,22 +21,18 @@ _BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robo
 """Screens that hold nothing but what they are named by: the history makes them again."""
 
 
+@dataclass()
 class Navigation(Handles):
-    """The history of one console, and the ways from screen to screen."""
+    """The history of one console, and the ways from screen to screen. `_do` does an action with what was typed for it;
+    `_replay_goes_to` goes to a time where this is a replay."""
 
-    def __init__(
-        self,
-        screens: Screens,
-        live_state: LiveState,
-        supplies: Mapping[Supply, object | None],
-        do: Callable[[str, str], None],
-        replay_goes_to: Callable[[str], bool],
-    ) -> None:
-        """`do` does an action with what was typed for it; `replay_goes_to` goes to a time where this is a replay."""
-        self._screens, self._live_state, self._supplies = screens, live_state, supplies
-        self._do, self._replay_goes_to = do, replay_goes_to
-        self._views: dict[Where, ConsoleScreen] = {}
-        self.trail = ScreenHistory()
+    _screens: Screens
+    _live_state: LiveState
+    _supplies: Mapping[Supply, object | None]
+    _do: Callable[[str, str], None]
+    _replay_goes_to: Callable[[str], bool]
+    _views: dict[Where, ConsoleScreen] = field(default_factory=dict)
+    trail: ScreenHistory = ScreenHistory()
 
     def came_up(self, screen: ConsoleScreen) -> None:
         """Notes where one is now; screens that only come up while others are closed do not count."""

@@ -221,7 +221,9 @@ class DemoWeb:
             self._log = AccessLog(self._access_log)
             stack.callback(self._log.close)
             listeners = open_listeners(self._host, self._ports, len(SITE_NAMES))
-            self._origins = {name: _origin_of(listener) for name, listener in zip(SITE_NAMES, listeners, strict=True)}
+            host = f"[{self._host}]" if ":" in self._host else self._host
+            origins = (f"http://{host}:{listener.getsockname()[1]}" for listener in listeners)
+            self._origins = dict(zip(SITE_NAMES, origins, strict=True))
             self.sites = build_sites(self._origins, self._pace)
             servers = [
                 SiteServer(site, self._origins[site.name], listener, self._log, self._pace)
@@ -259,8 +261,3 @@ def open_listeners(host: str, base_port: int | None, count: int) -> list[socket.
             listeners.append(listener)
         stack.pop_all()
     return listeners
-
-
-def _origin_of(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

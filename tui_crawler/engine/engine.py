@@ -427,7 +427,7 @@ class Engine:
             await self._begin_again()
             return
         for origin in tuple(self.slots.unsaved):
-            await self._store.save_origin(record_of(self.table.states[origin]))
+            await self._store.save_origins([record_of(self.table.states[origin])])
             self.slots.unsaved.discard(origin)
         self.slots.hinder("")
 

@@ -69,10 +69,8 @@ class Store(Protocol):
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
         """For the eyes: rides in the next commit, is never waited for."""
 
-    async def save_origin(self, record: OriginRecord) -> None: ...
-
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
-        """The same for several, in one transaction."""
+        """Store the states of origins, in one transaction."""
 
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[int, ...]:
         """Add seeds while the run is live; return which (hashes) were not known or are to be crawled again. Raises

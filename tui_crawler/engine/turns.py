@@ -178,7 +178,7 @@ class TurnRunner:
             await self._touch(url.origin, after.delay_ms)
             after = table.states[origin]  # as after a pause meanwhile
         if onward is not None:
-            await self._store.save_origin(record_of(after))
+            await self._store.save_origins([record_of(after)])
             return hop is None
         asked = robots_url(origin)
         wanted = table.settings.sitemaps and not after.external
@@ -283,7 +283,7 @@ class TurnRunner:
         self._table.update(after)
         message = f"{type(error).__name__}: {error}"[:500]
         if page is None:
-            await self._store.save_origin(record_of(after))
+            await self._store.save_origins([record_of(after)])
             return
         settle = outcome.settle_refusal(page, Denied(ExitCode.local_processing_error, message), after, now)
         self._tell_attempt(after, settle, await self._store.settle(settle))
@@ -387,7 +387,7 @@ class TurnRunner:
         """A hop to another origin counts as a request to that origin: its own clock starts again."""
         if (state := self._table.states.get(origin)) is not None:
             touched = self._table.update(machine.touch(state, max(delay_ms, state.delay_ms), self._clock.now()))
-            await self._store.save_origin(record_of(touched))
+            await self._store.save_origins([record_of(touched)])
 
     def _tell_attempt(self, state: OriginState, settle: Settle, settled: Settled) -> None:
         counts = self.counts.setdefault(state.origin, Counts())

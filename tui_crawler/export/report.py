@@ -16,7 +16,6 @@ from dataclasses import asdict
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from tui_crawler import __version__
@@ -57,11 +56,8 @@ def report_json(audit: SiteAudit, _: Show) -> Iterator[str]:
         rows = [{column.name: cell for column, cell in row} for row in section.cells]
         shown = {"severity": section.severity, "total": section.total, "rows": rows}
         document[section.key] = shown | audit.made(section).document
-    yield json.dumps(document, indent=1, default=_plain).replace("\x7f", "\\u007f") + "\n"
-
-
-def _plain(value: Any) -> object:
-    return value.document() if isinstance(value, Timeline) else asdict(value)
+    text = json.dumps(document, indent=1, default=lambda one: getattr(one, "document", lambda: asdict(one))())
+    yield text.replace("\x7f", "\\u007f") + "\n"
 
 
 def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:

@@ -15,12 +15,7 @@ from tui_crawler.domain.crawl.job import QueueChange
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.history.pulse import FINE_MS, MINUTE_MS, YOUNG_MS
 from tui_crawler.domain.records.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    ApplyRules,
-    PendingAction,
-    RetryPages,
-)
+from tui_crawler.domain.records.command import ActionResult, ApplyRules, PendingAction, RetryPages
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.domain.records.page import Candidates, PutBack
@@ -387,9 +382,6 @@ class SqliteStore:
             while True:
                 origin, (page_id, url) = self._marks.popitem()
                 settle.mark_in_flight(transaction, claim, page_id, origin, url)
-
-    async def save_origin(self, record: OriginRecord) -> None:
-        await self._steps.write(settle.save_origins, (record,), brief=True)
 
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         await self._steps.write(settle.save_origins, records, brief=len(records) < _FEW)

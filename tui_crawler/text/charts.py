@@ -243,13 +243,9 @@ def _draw(cells: list[list[Piece]], series: Series, dots: Dots, top: float) -> N
     for line, masked in zip(cells, masks, strict=True):
         for at, mask in enumerate(masked):
             if mask:
-                line[at] = (_over(line[at][0], _character(dots, mask)), series.role)
-
-
-def _over(below: str, above: str) -> str:
-    """What is seen where one character is drawn over another."""
-    first, second = ord(below) - 0x2800, ord(above) - 0x2800
-    return chr(0x2800 + (first | second)) if 0 <= first <= 0xFF and 0 <= second <= 0xFF else above
+                below, above = line[at][0], _character(dots, mask)
+                both = min(below, above) >= "\u2800" and max(below, above) <= "\u28ff"  # both are seen of braille alone
+                line[at] = (chr(ord(below) | ord(above)) if both else above, series.role)
 
 
 @cache

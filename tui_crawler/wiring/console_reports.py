@@ -15,15 +15,12 @@ from tui_crawler.storage.db.clock import wall_clock
 from tui_crawler.storage.reports.reports import Reports
 
 if TYPE_CHECKING:
-    from tui_crawler.config.schema import Config
     from tui_crawler.domain.crawl.contract import Contract
     from tui_crawler.domain.history.coverage import Coverage
 
 
 class ConsoleReports(Reports):
     """What a console reads through a connection of its own."""
-
-    _config: tuple[str, Config] | None = None
 
     def __init__(self, path: DatabasePlace, now: Callable[[], int] = wall_clock) -> None:
         super().__init__(path, now=now)
@@ -51,7 +48,5 @@ class ConsoleReports(Reports):
         from tui_crawler.wiring.origin_settings import contract_of, stored_config
 
         run, text = self.run(), self.config_text()
-        if self._config is None or self._config[0] != text:
-            self._config = text, stored_config(text, run)
-        found = contract_of(self._config[1], origin, run.user_agent if run is not None else "")
+        found = contract_of(stored_config(text, run), origin, run.user_agent if run is not None else "")
         return found if text else replace(found, delay_from="a default: no configuration is kept")

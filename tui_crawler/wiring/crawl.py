@@ -172,7 +172,6 @@ class Crawl:
             await self._second.close()
 
     async def _watch_place(self) -> None:
-        """End the run when its database was deleted, replaced or damaged."""
         try:
             while True:
                 await asyncio.sleep(_LOOK_S)

@@ -31,7 +31,6 @@ class Explainer:
 
     def __init__(self, reports: Reports, *, zone: tzinfo = UTC, you: str = "") -> None:
         self._reports, self._zone, self._you = reports, zone, you
-        self._read: tuple[str, Config] | None = None
         self._kept: tuple[tuple[JobRules, Config], Admission] | None = None
 
     def explain(self, written: str, now: int, job: str = "") -> Explanation:
@@ -77,11 +76,8 @@ class Explainer:
         return replace(found, steps=(*steps,) if config.text else (_NO_CONFIG, *steps))
 
     def config(self, run: RunView | None) -> Config:
-        """The configuration of the newest run; it may be long, and is read once."""
-        text = self._reports.config_text()
-        if self._read is None or self._read[0] != text:
-            self._read = text, stored_config(text, run)
-        return self._read[1]
+        """The configuration of the newest run."""
+        return stored_config(self._reports.config_text(), run)
 
     def _compiled(self, rules: JobRules, config: Config) -> Admission:
         if self._kept is None or self._kept[0] != (rules, config):

@@ -48,11 +48,6 @@ def build(config: Config, database: DatabasePlace, output: Path | None) -> Built
     return build_queue(database, settings, admission)
 
 
-def waiting_segment(path: Path) -> tuple[Path, SegmentHead]:
-    """The segment in a file; whether it was consumed is not asked. Raises BadSegment."""
-    return path, read_head(path)
-
-
 def segment_folder(database: DatabasePlace, folder: Path | None) -> SegmentFolder:
     """What a folder (None: the usual one) holds for a database. Raises StorageFailure, BadSegment for no folder."""
     segment_store = SegmentStore(database, folder)
@@ -66,7 +61,7 @@ def segment_folder(database: DatabasePlace, folder: Path | None) -> SegmentFolde
     problems: list[str] = []
     for path in _files(segment_store.place, must_exist=folder is not None):
         try:
-            found.append(waiting_segment(path))
+            found.append((path, read_head(path)))
         except BadSegment as error:
             problems.append(str(error))
     found.sort(key=lambda pair: (pair[1].created_at, pair[1].name))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -191,11 +191,17 @@ def read_kept(
         ) from errors
 
 
+@lru_cache(4)  # it may be long, and is asked for again and again
+def read_once(text: str, name: str) -> Config | None:
+    """The same without values of a command line, and without reading an equal text again."""
+    return read_kept(text, name)
+
+
 def stored_config(text: str, run: RunView | None) -> Config:
     """The same, all defaults (and no text) where there is none: whoever shows what follows from that says so."""
     from tui_crawler.config.schema import Config  # noqa: PLC0415  where rulesets are stored none is read
 
-    return (read_kept(text, run.config_name) if run is not None else None) or Config(())
+    return (read_once(text, run.config_name) if run is not None else None) or Config(())
 
 
 def switched_off(check: LinkCheck, config: Config) -> str:
@@ -213,7 +219,7 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
     @cache
     def read(text: str, name: str) -> Config | None:
         with contextlib.suppress(BadKeptConfig):
-            return read_kept(text, name)
+            return read_once(text, name)
         return None
 
     runs = reports.kept_configs(run)

@@ -20,7 +20,7 @@ from tui_crawler.engine.replayed import Entry, ReplayedRun
 from tui_crawler.fetch.headers import asked_wait_ms
 from tui_crawler.storage.reports.replay import OF_ALL, ReplayLog
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.wiring.origin_settings import crawl_settings, read_kept
+from tui_crawler.wiring.origin_settings import crawl_settings, read_once
 
 _WINDOW = 500  # entries of the log that are read at once
 _MOST_ACTIONS = 100_000  # of the operator journal
@@ -63,22 +63,13 @@ def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Find
         return looked_at, findings
 
 
-def has_run(database: DatabasePlace, run_id: int) -> bool:
-    with closing(Reports(database)) as reports:
-        return reports.run_span(run_id) is not None
-
-
 def sessions_of(log: ReplayLog) -> list[LoggedSession]:
     """With what each has gone by; those of older versions by the configuration their run was last started with."""
-    found, configured = [], dict[int, SettingsByOrigin]()
+    found = []
     for session_id, run_id, started_at, ended_at, rest, kept, text, name in log.sessions():
-        if kept:
-            settings = settings_from_json(kept)
-        else:
-            if run_id not in configured:
-                config = read_kept(text, name)
-                configured[run_id] = crawl_settings(config) if config else SettingsByOrigin()
-            settings = configured[run_id]
+        config = None if kept else read_once(text, name)
+        configured = crawl_settings(config) if config else SettingsByOrigin()
+        settings = settings_from_json(kept) if kept else configured
         found.append(LoggedSession(session_id, run_id, started_at, ended_at, bool(rest), settings))
     return found
 
@@ -110,7 +101,6 @@ def _events(database: DatabasePlace, run_id: int, first: int, origins: int, bega
 
 
 def _stretches(read: Callable[[LogReach], LogStretch[T]], edge: int) -> Iterator[T]:
-    """All entries behind an id, a window at a time."""
     while True:
         stretch = read(LogReach(edge, _WINDOW, oldest_first=True))
         yield from stretch.found

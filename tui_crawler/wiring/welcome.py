@@ -103,7 +103,6 @@ class Folder:
 
 
 def _of_seeds(problem: ConfigProblem) -> first_step.StepProblem:
-    """What is wrong with a setting of seeds, for its field; else under the name of its key."""
     one = option_of(problem.key)
     if one is not None:
         return first_step.StepProblem(problem.message, one.name)

@@ -290,7 +290,7 @@ class LogsScreen(RowsScreen):
     @handles("log.search")
     def _open_search(self, text: str) -> None:
         if text:
-            self._search(text)
+            self._keep_search(text)
             return
         use = EntryUse("search", self._keep_search, self._search_soon, passing=True)
         self.query_one(EntryLine).open(use, "/", self._needle, "part of a URL, an exit code, a message, a name")
@@ -299,11 +299,10 @@ class LogsScreen(RowsScreen):
         if self._search_timer is not None:
             self._search_timer.stop()
         needle = text.strip().lower()
-        if needle == self._needle:
-            return
-        self._seeking.stop()
-        self._needle = needle
-        self._remake()
+        if needle != self._needle:
+            self._seeking.stop()
+            self._needle = needle
+            self._remake()
         line = self._line()
         if needle and self._hits and (line is None or needle not in line.text):
             self._table.move_cursor(key=self._list.nearest(needle))

@@ -170,11 +170,11 @@ class HostedEngine:
         """Who crawls, for the header; `trouble` is what keeps the console from seeing it (raw), `lock` that another
         program keeps the database locked, in words."""
         if lock and self.phase is not EnginePhase.failed:
-            return EngineStanding(StateGlyph("⚠", "database locked", "error"), lock, broken=True)
+            return EngineStanding(StateGlyph("⚠", "database locked", "error"), lock)
         trouble = self.trouble or trouble
         match self.phase:
             case EnginePhase.failed:
-                return EngineStanding(StateGlyph("✗", "engine failed", "error"), self.end.failure, broken=True)
+                return EngineStanding(StateGlyph("✗", "engine failed", "error"), self.end.failure)
             case EnginePhase.starting:
                 return EngineStanding(_STARTING, trouble, starting=True)
             case EnginePhase.running if self.quitting:

@@ -11,6 +11,7 @@ from tui_crawler.console.operator.engine_host import DRAIN_MS
 from tui_crawler.console.operator.takeover import INTERRUPTED
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.stack import Screens
+from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.status_words import GAVE_UP
 
 if TYPE_CHECKING:
@@ -36,27 +37,23 @@ class ExitHost(Screens, Protocol):
     def leave(self, summary: ExitSummary) -> None: ...
 
 
+@dataclass()
 class ExitActions(Handles):
-    """Every way to leave goes through here: `q`, `Q`, ctrl+c, a signal, a terminal that went away."""
+    """Every way to leave goes through here: `q`, `Q`, ctrl+c, a signal, a terminal that went away. `_detacher` None:
+    this console hosts no run that could continue without it."""
 
-    def __init__(
-        self,
-        app: ExitHost,
-        hosting: HostedEngine,
-        live_state: LiveState,
-        poll_timer: PollTimer,
-        clock: ConsoleClock,
-        detacher: Detacher | None,
-    ) -> None:
-        """Nothing has begun yet. `detacher` None: this console hosts no run that could go on without it."""
-        self._app, self._hosting, self._live_state = app, hosting, live_state
-        self._poll_timer, self._clock = poll_timer, clock
-        self._detacher = detacher
-        self._hands_over = self._handing_over = False
-        self._departure: Departure | None = None
-        self._signal_status = 0
-        self._leave_at: int | None = None
-        self._again = False
+    _app: ExitHost
+    _hosting: HostedEngine
+    _live_state: LiveState
+    _poll_timer: PollTimer
+    _clock: ConsoleClock
+    _detacher: Detacher | None
+    _hands_over: bool = False
+    _handing_over: bool = False
+    _departure: Departure | None = None
+    _signal_status: int = 0
+    _leave_at: int | None = None
+    _again: bool = False
 
     @property
     def leaving(self) -> bool:

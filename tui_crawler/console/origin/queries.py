@@ -13,7 +13,6 @@ if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before 
     from tui_crawler.console.ports import ActionReports
     from tui_crawler.domain.crawl.contract import Contract
     from tui_crawler.domain.records.operator_view import ActionView
-    from tui_crawler.domain.records.page_view import ExitCountView
     from tui_crawler.domain.rules.robots import RobotsRules
 
 
@@ -34,12 +33,6 @@ todo_of = reads(OriginReports.todo, COUNTER_MS)
 """The first pages of the todo list of an origin."""
 history_of = reads(OriginReports.history)
 """How an origin came to be as it is."""
-
-
-@asks(by_time=True)
-def exit_counts_of(reports: OriginReports, now: int, origin: str) -> tuple[ExitCountView, ...]:
-    """Read how attempts ended in the newest run and in the last five minutes, the most frequent first."""
-    return reports.exit_counts(origin, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +56,11 @@ def top_up_of(action: ActionView, origin: str) -> TopUp | None:
     """The top-up of this origin that an action was; None when it was none."""
     if action.action != "top_up" or not action.applied or action.error:
         return None
-    before, after = _number(action.before, origin), _number(action.after, origin)
-    return None if before is None or after is None else TopUp(action.at, action.who, before, after)
-
-
-def _number(text: str, origin: str) -> int | None:
     try:
-        values = json.loads(text)
-    except ValueError:
+        before, after = (json.loads(text)[origin] for text in (action.before, action.after))
+    except (ValueError, TypeError, KeyError):
         return None
-    value = values.get(origin) if isinstance(values, dict) else None
-    return value if isinstance(value, int) else None
+    return TopUp(action.at, action.who, before, after) if isinstance(before, int) and isinstance(after, int) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from textual.containers import Grid, Horizontal, Vertical
@@ -18,9 +19,10 @@ from tui_crawler.console.logs.queries import LogScope
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.origin import queries, rows
-from tui_crawler.console.origin.queries import RobotsSheet, exit_counts_of
+from tui_crawler.console.origin.queries import RobotsSheet
 from tui_crawler.console.origin.rows import EXITS, TODO, TodoLine, exits_of
 from tui_crawler.console.overview.events import go_to_problem
+from tui_crawler.console.overview.queries import OriginSummary, summary_of
 from tui_crawler.console.overview.rows import ended_with, line_of, opened_by
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines, lay_out_line
@@ -33,18 +35,16 @@ from tui_crawler.console.table.cells import Piece, Row, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.history.trap import suspect
 from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.domain.records.status import RobotsStatus
-from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.rows import LogLine
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.domain.records.page_view import ExitCountView, TodoView
-    from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.domain.records.page_view import TodoView
+    from tui_crawler.domain.records.view import AttemptView, OriginView
     from tui_crawler.domain.rules.robots import RobotsDecision
 
 
@@ -77,8 +77,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._given = PaneReading(lambda: queries.top_ups_of(origin))
         self._history = PaneReading(lambda: queries.history_of(origin))
         self._todo_read = PaneReading(lambda: queries.todo_of(origin, WINDOW), self._show_todo)
-        self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
-        self._newest: tuple[AttemptView, ...] = ()
+        self._summary = PaneReading(lambda: replace(summary_of(origin), by_time=True), self._show_exits)
 
     def body(self) -> Iterable[Widget]:
         self._why = FactsPane(self._state, id="state")
@@ -87,10 +86,10 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._exits.name_pane("Attempts by exit")
         self._attempts = CrawlTable(ATTEMPTS, holds_still=True, id="attempts", classes="pane")
         keyset = LogListWindow(LogScope(self._origin, attempts_only=True))
-        self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
+        self._list = LogList(self._attempts, keyset, self._attempt_row, read_soon=self.console.read_soon)
         self._list.newest_on_top = True
         self.lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
-        told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
+        told = (self._contract, self._given, self._history, self._todo_read, self._summary)
         self.reads = (*told, self.lane_read, self._list)
         self._panes = Grid(self._why, self._todo, self.lane, self._attempts, self._exits, id="origin-panes")
         self._panes.update_classes(self._pane_classes(self.app.size), update=False)
@@ -98,12 +97,6 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _pane_classes(self, size: Size) -> dict[str, bool]:
         return {"-tall": size.height >= TALL and not self.has_class("-narrow"), "-small": size.width < SMALL}
-
-    def _take_newest(self) -> None:
-        keyset = self._list.keyset
-        if keyset.at_last and not keyset.problems_only:
-            newest = [line.source for line in reversed(keyset.rows[-WINDOW:])]
-            self._newest = tuple(one for one in newest if isinstance(one, AttemptView))
 
     @property
     def lane_width(self) -> int:
@@ -136,8 +129,8 @@ class OriginScreen(LaneScreen, RowsScreen):
     def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
         self._todo.fill(self._todo_lines(enumerate(todo, 1)), present(self.console.clock))
 
-    def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
-        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits))
+    def _show_exits(self, found: OriginSummary) -> None:
+        self._exits.fill(found.exits, present(self.console.clock), relation=exits_of(found.exits))
 
     def _attempt_row(self, line: LogLine) -> Row:
         return Row.of(ATTEMPTS, cast("AttemptView", line.source), present(self.console.clock))
@@ -158,7 +151,7 @@ class OriginScreen(LaneScreen, RowsScreen):
             return rows.unknown_lines(self._origin) if self.has_read else []
         if history is None:
             return []
-        suspicion = suspect(self._origin, history.refused, self._newest)
+        suspicion = self._summary.value.suspicion if self._summary.value else None
         past = rows.OriginContext(history, self._given.value or (), self._contract.value, suspicion)
         lines = rows.why_lines if self.has_class("-narrow") else rows.state_lines
         return lines(line_of(view, console.live_state), past, present(console.clock), self.key_names)

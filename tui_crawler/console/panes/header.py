@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
-from tui_crawler.console.panes.line import Line, Split
+from tui_crawler.console.panes.line import Line, Split, width_of
 from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.history.idle_reason import worked_ms
 from tui_crawler.domain.record import dataclass, field
@@ -47,7 +45,7 @@ class Chip:
     @property
     def width(self) -> int:
         """How many terminal cells it takes."""
-        return sum(cell_len(safe(part.text)) for part in self.parts)
+        return width_of(self.parts)
 
     @property
     def shortened(self) -> Chip:
@@ -60,13 +58,11 @@ def chip(text: str, role: str = "", priority: int = 0, width: int = 0) -> Chip:
     return Chip((Styled(text.ljust(width), role),), priority)
 
 
-def pair(label: str, value: Styled, priority: int = 0, width: int = 0, short: str = "") -> Chip:
-    """A chip of a muted label, perhaps with a short one, and its value in at least `width` cells.
-
-    Of a value that has a short form the short one is filled up to COMPACT cells.
-    """
+def pair(label: str, value: Styled, priority: int = 0, width: int = 0) -> Chip:
+    """A chip of a muted label and its value in at least `width` cells. Of a value that has a short form the short one
+    is filled up to COMPACT cells."""
     filled = Styled(value.text.ljust(width), value.role, short=value.short.ljust(COMPACT) if value.short else "")
-    return Chip((Styled(f"{label} ", "muted", short=f"{short} " if short else ""), filled), priority)
+    return Chip((Styled(f"{label} ", "muted"), filled), priority)
 
 
 def fit_chips(left: Sequence[Chip], right: Sequence[Chip], width: int) -> Split:
@@ -109,8 +105,8 @@ FULL_HZ = 10
 
 @dataclass(frozen=True, slots=True)
 class HeaderState:
-    """Everything that the header and the tabs show. `engine` says who crawls (`attached`: another process; `broken`: no
-    process, until a person does something); `idle` why nothing moves (empty while something does).
+    """Everything that the header and the tabs show. `engine` says who crawls (`attached`: another process); `idle` why
+    nothing moves (empty while something does).
 
     `worked_ms` is how long the run has been seen to work, which its clock does not go behind: of an engine that was
     killed only the last sign of life is known. `stale_ms` is how old the picture is, 0 while it is fresh; `hz` is how
@@ -134,7 +130,6 @@ class HeaderState:
     hz: int = FULL_HZ
     readonly: bool = False
     frozen: bool = False
-    broken: bool = False
     attached: bool = False
     rules: int = 0
     workers: int = 0

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.css.scalar import Scalar
 
+from tui_crawler.domain.record import dataclass
+
 if TYPE_CHECKING:
     from textual.widget import Widget
 
@@ -13,16 +15,16 @@ FRAME = 3
 """Lines of a table pane that are not rows: its border and its header."""
 
 
+@dataclass(slots=True)
 class SharedHeight:
-    """What a pane, or a container of panes, takes at most; the style sheet says what share that is of the screen.
+    """What a pane, or a container of panes, takes at most; the style sheet says what share that is of the screen, until
+    `take` is called.
 
     It grows with the rows, and is smaller only after `begin`: nothing jumps while one looks.
     """
 
-    def __init__(self, taker: Widget) -> None:
-        """`taker` takes what the style sheet says until `take` is called."""
-        self._taker = taker
-        self._tallest = 0
+    _taker: Widget
+    _tallest: int = 0
 
     def begin(self) -> None:
         """It is shown anew, or at another size: it may be smaller than it was."""

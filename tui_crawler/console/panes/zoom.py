@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.action import LARGEST
 from tui_crawler.console.panes.border import ZOOMS, title_of, write_title, zoom_words
+from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,21 +73,18 @@ class ZoomLayout(Layout):
         return [*placed[:before], _place(self._child, region), *after]
 
 
+@dataclass(slots=True)
 class Zoom:
-    """The zoom of one screen. `kept` are the enlarged panes of all views, and the name of this one."""
+    """The zoom of one screen. `_kept` are the enlarged panes of all views, and the name of this one."""
 
-    def __init__(
-        self,
-        screen: Screen[None],
-        focused_pane: Callable[[], Widget | None],
-        kept: Callable[[], tuple[dict[str, tuple[str, int]], str]],
-    ) -> None:
-        self._screen, self._focused_pane, self._kept = screen, focused_pane, kept
-        self._pane: Widget | None = None
-        self._areas: dict[Widget, float] = {}
-        self._held: list[Widget] = []
-        self._asked = False
-        self.level = NORMAL
+    _screen: Screen[None]
+    _focused_pane: Callable[[], Widget | None]
+    _kept: Callable[[], tuple[dict[str, tuple[str, int]], str]]
+    _pane: Widget | None = None
+    _areas: dict[Widget, float] = field(default_factory=dict)
+    _held: list[Widget] = field(default_factory=list)
+    _asked: bool = False
+    level: int = NORMAL
 
     def as_last_time(self) -> None:
         """Enlarges what was enlarged when this view was left last; once, and nothing where that pane is not shown."""

@@ -58,9 +58,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._paces = PaneReading(self._ask_paces, lambda _: self._show_wall(), moves=True)
         self.reads = (PaneReading(self._ask_pulse, self._show_pulse, moves=True), self._paces)
         self._charts: Charts | None = None
-        self._first = 0  # the first of the charts that have room
         self._wall_cells, self._wall_at = MOST_STEPS, 0
-        self._walled = False  # the wall has all of the room
 
     def body(self) -> Iterable[Widget]:
         self._exits = CrawlTable(exits_of_run(()), id="chart-exits", classes="pane")
@@ -68,6 +66,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._grid = Grid(*self._panes, id="pulse-charts")
         self._wall = CrawlTable(wall_of(MOST_STEPS), id="pulse-wall", classes="pane")
         self._reading = Lines(id="pulse-reading", still=True)
+        self._goal: Widget = self._panes[0]  # has room: the wall all of it, a chart with those next to it
         yield Vertical(self._grid, self._wall, self._reading, id="body")
 
     def crumbs(self) -> tuple[str, ...]:
@@ -93,7 +92,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             lines = wall_lines(live.origins, self._paces.latest or {})
             self._wall.fill(lines, present(self.console.clock))
             shown = "" if len(lines) == len(live.origins) else f"{count(len(lines))} of "
-            more = f"{self.key_names('pulse.wall')}: {'the charts' if self._walled else 'these alone'}"
+            more = f"{self.key_names('pulse.wall')}: {'the charts' if self._goal is self._wall else 'these alone'}"
             title(self._wall, f"Origins over the span · {shown}{count(len(live.origins))} · {more}")
 
     def show_live(self) -> None:
@@ -130,17 +129,18 @@ class PulseScreen(SpanActions, ConsoleScreen):
         """Gives as many charts as have room their places, and the rest to the wall, if that is worth it."""
         shown = [pane for pane in self._goals if pane is not self._wall]
         columns, height = min(max(1, size.width // CHART_CELLS), _COLUMNS, len(shown)), size.height - 4
-        walled = self._of.whole and (self._walled or height >= 2 * CHART_LINES + WALL_LINES)
-        lines = max(1, (height - max(WALL_LINES, height // 3) * walled) // CHART_LINES)
-        room = 0 if self._walled and walled else columns * min(lines, -(-len(shown) // columns))
+        alone = self._goal is self._wall
+        walled = alone or (self._of.whole and height >= 2 * CHART_LINES + WALL_LINES)
+        high = height - max(WALL_LINES, height // 3) * walled
+        room = columns * min(max(1, high // CHART_LINES), -(-len(shown) // columns))
         self._grid.styles.grid_size_columns = columns
-        self._grid.display, self._wall.display = bool(room), walled
-        self._grid.styles.height = "1fr" if not walled else height - max(WALL_LINES, height // 3)
+        self._grid.display, self._wall.display = not alone, walled
+        self._grid.styles.height = high if walled else "1fr"
         self._wall_cells = min(max(10, size.width - _BESIDE_PACE), MOST_STEPS)
         self._wall.set_relation(wall_of(self._wall_cells))
-        self._first = max(0, min(self._first, len(shown) - room))
+        first = 0 if alone else max(0, min(shown.index(self._goal) // room * room, len(shown) - room))
         for pane in self._panes:
-            pane.display = pane in shown[self._first : self._first + room]
+            pane.display = not alone and pane in shown[first : first + room]
         self._show_wall()
 
     def _show(self) -> None:
@@ -187,9 +187,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         here = goals.index(self.focused) if self.focused in goals else 0
         goal = goals[(here + step) % len(goals)]
         if not goal.display:
-            room = max(1, sum(pane.display for pane in self._panes))
-            self._walled = goal is self._wall
-            self._first = self._first if self._walled else (here + step) % len(goals) // room * room
+            self._goal = goal
             self._place_charts(self.size)
             self.console.read_soon()
         goal.focus()
@@ -198,9 +196,9 @@ class PulseScreen(SpanActions, ConsoleScreen):
     @handles("pulse.wall")
     def _fill_with_wall(self) -> None:
         """The wall alone, or the charts again."""
-        self._walled = not self._walled and self._of.whole
+        self._goal = self._wall if self._of.whole and self._goal is not self._wall else self._panes[0]
         self._place_charts(self.size)
-        (self._wall if self._walled else self._panes[0]).focus()
+        self._goal.focus()
         self.console.read_soon()
 
     def steps(self) -> TimeSpan | None:
@@ -231,7 +229,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             dialog = ChooseScreen("Pulse of", [(one, one) for one in names], self._of.words)
             self.app.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
         elif (of := PulseOf.meant(typed)) is not None:
-            self._of, self._charts, self._first = of, None, 0
+            self._of, self._charts, self._goal = of, None, self._panes[0]
             self._place_charts(self.size)
             self.read_anew()
         else:

@@ -48,12 +48,13 @@ class Lock:
     since: int
 
 
+@dataclass(slots=True)
 class LockWatch:
     """Tells a lock that lasts from those that every commit takes."""
 
-    def __init__(self) -> None:
-        self._seen: tuple[int, int] = (0, 0)
-        self._since = self._since_mono = 0
+    _seen: tuple[int, int] = 0, 0
+    _since: int = 0
+    _since_mono: int = 0
 
     def look(self, holder: int, version: int, wall: int, mono: int) -> Lock | None:
         """The lock that lasts, if one does: `holder` is who has it just now (0: nobody), `version` another number
@@ -196,10 +197,12 @@ class SnapshotReader:
     def _read_due(self, wants: ReadingRequest, shot: Snapshot, now: int) -> Snapshot:
         """Reads what the header needs, what the screen asks for, and of asks that are equal the first."""
         rests = shot.run is not None and not shot.run.live and not self._first  # not before the first paint
-        header = (TOTALS, *((COVERAGE,) if rests else ()), *(one for one in wants.asks if one == ORIGINS))
+        header = (TOTALS, *(one for one in wants.asks if one == ORIGINS))
         tabs = () if self._first else (JOBS, _CREW, DIAGNOSIS)  # at the end: a screen may ask more often
         wanted = dict.fromkeys((*header, ORIGINS.every(COUNTER_MS), *wants.asks, *tabs))
         due = [ask for ask in wanted if self._due(ask, ask.every_ms, now, by_time=ask.by_time)]
+        if rests and not due and self._due(COVERAGE, COVERAGE.every_ms, now):  # it takes long: nothing waits for it
+            due = [COVERAGE]
         wall, fresh, unreadable = self._clock.wall_ms(), dict[Ask[Any], Any](), shot.unreadable
         for ask in due:
             try:

@@ -10,7 +10,7 @@ from tui_crawler.console.panes.header import HeaderState
 from tui_crawler.console.reading.refresh import COVERAGE, DIAGNOSIS, EVENTS, JOBS, ORIGINS, TOTALS, WORKERS
 from tui_crawler.domain.history.eta import Eta, estimate_run
 from tui_crawler.domain.history.idle_reason import idle_reason_of_run, worked_ms
-from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.record import dataclass, field
 from tui_crawler.text.standing import counted_as
 
 if TYPE_CHECKING:
@@ -34,16 +34,15 @@ RATE_CELL_MS = 5_000
 """How long a cell of an origin's small graph is."""
 
 
+@dataclass(slots=True)
 class RateMeter:
-    """Turns a growing counter into a rate: how much came in each bucket of `bucket_ms` milliseconds."""
+    """Turns a growing counter into a rate. Each bucket of `_bucket_ms` has its number, how much came in it, and the
+    longest that took."""
 
-    __slots__ = ("_bucket_ms", "_buckets", "_first", "_last")
-
-    def __init__(self, bucket_ms: int = 1_000) -> None:
-        self._bucket_ms = bucket_ms
-        self._buckets: deque[tuple[int, float, float]] = deque(maxlen=_BUCKETS)  # number, gain, worst
-        self._last: float | None = None
-        self._first = 0
+    _bucket_ms: int = 1_000
+    _buckets: deque[tuple[int, float, float]] = field(default_factory=lambda: deque(maxlen=_BUCKETS))
+    _last: float | None = None
+    _first: int = 0
 
     def feed(self, counter: float, mono_ms: int, took: float = 0.0) -> None:
         """Notes the counter as it is at `mono_ms`, and how long the last that was counted `took`. The first value is a
@@ -85,13 +84,13 @@ class RateMeter:
         return [seen.get(at) for at in range(number - width, number)]
 
 
+@dataclass(slots=True)
 class Rates:
     """Rates of counters by key, of those that were fed last. Begun anew where nothing was fed for some seconds: what
     came meanwhile did not come just now."""
 
-    def __init__(self) -> None:
-        self._meters: dict[Hashable, RateMeter] = {}
-        self._fed_at = 0
+    _meters: dict[Hashable, RateMeter] = field(default_factory=dict)
+    _fed_at: int = 0
 
     def of(self, counters: Mapping[Hashable, float], mono_ms: int) -> dict[Hashable, float | None]:
         """The gain of each counter per second, now that they stand so at `mono_ms`; None before one is known."""
@@ -111,13 +110,12 @@ EVENTS_KEPT = 500
 @dataclass(frozen=True, slots=True)
 class EngineStanding:
     """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason. `starting`: an
-    engine is about to go on, so that it does not matter how the one before ended. `broken`: nothing goes on until
-    somebody sees to it. `attached`: another process crawls."""
+    engine is about to go on, so that it does not matter how the one before ended. `attached`: another
+    process crawls."""
 
     mark: StateGlyph
     trouble: str = ""
     starting: bool = False
-    broken: bool = False
     attached: bool = False
 
 
@@ -274,7 +272,6 @@ class LiveState:
         return HeaderState(
             name=name,
             engine=engine.mark,
-            broken=engine.broken,
             attached=engine.attached,
             run=self.run,
             now=wall,

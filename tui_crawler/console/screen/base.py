@@ -339,14 +339,13 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         opens = not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
         door = self.focused.door if isinstance(self.focused, CrawlTable) else None
         others = {"nav.open": door.opens if door is not None else "", "nav.back": self.wider}
-        return [
-            (action.id, key, others.get(action.id) or label_of(action, situation))
-            for action in footer_at(self.WHERE)
-            if action.id not in self.HERE
-            and (action.id != "nav.open" or opens)
-            and not why_not(action, situation)
-            and (key := self.key_names.first(action.id))
-        ]
+        named: dict[str, tuple[str, str, str]] = {}
+        for action in footer_at(self.WHERE):  # in a replay the key that freezes the picture plays it
+            key = self.key_names.first("view.freeze" if action.id == "replay.play" else action.id)
+            possible = action.id not in self.HERE and (action.id != "nav.open" or opens)
+            if key and possible and not why_not(action, situation):
+                named.setdefault(key, (action.id, key, others.get(action.id) or label_of(action, situation)))
+        return list(named.values())
 
     def tell_footer(self) -> None:
         """Brings the footer up to date, if it is there."""

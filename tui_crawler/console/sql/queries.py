@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.reading.failure_words import failure_words
@@ -30,21 +31,28 @@ class QuerySession:
     def __init__(self, factory: Callable[[], Queries], folder: Path | None) -> None:
         """`factory` is called once, for the first query. Nothing is read before."""
         self._factory = factory
-        self._queries: Queries | None = None
         self._file = None if folder is None else folder / _FILE
         self._one_at_a_time = threading.Lock()
         self._schema: Schema = ()
         self._cancelled = False  # also what waits for its thread yet
-        self._asked: tuple[str, ...] | None = None
         self.draft = ""
         """The text of the editor when it was left."""
 
-    @property
+    @cached_property
+    def _queries(self) -> Queries:
+        return self._factory()
+
+    @cached_property
     def asked(self) -> tuple[str, ...]:
         """The history, also of earlier sessions, the newest query last."""
-        if self._asked is None:
-            self._asked = _recall(self._file)
-        return self._asked
+        if self._file is None:
+            return ()
+        try:
+            with self._file.open("rb") as opened:
+                found = json.loads(opened.read(MOST_BYTES + 1))
+        except (OSError, ValueError, RecursionError):
+            return ()
+        return tuple(one for one in found if isinstance(one, str))[-MOST_KEPT:] if isinstance(found, list) else ()
 
     def ask(self, text: str) -> QueryAnswer:
         """Return the result of a query. Blocking; a failure becomes the problem of the result."""
@@ -55,7 +63,7 @@ class QuerySession:
             if self._cancelled:
                 return QueryAnswer(problem="cancelled")
             try:
-                return self._queries_opened().ask(text)
+                return self._queries.ask(text)
             except QueryProblem as problem:
                 return QueryAnswer(problem=str(problem))
             except Exception as error:  # whatever fails below must not end the console
@@ -65,7 +73,7 @@ class QuerySession:
         """Return the views and their columns, read once; empty when they cannot be read. Blocking."""
         if not self._schema:
             try:
-                self._schema = self._queries_opened().schema()
+                self._schema = self._queries.schema()
             except Exception:  # only completion and the catalogue need it
                 return ()
         return self._schema
@@ -73,31 +81,15 @@ class QuerySession:
     def cancel(self) -> None:
         """End the running query (from any thread)."""
         self._cancelled = True
-        if self._queries is not None:
+        if "_queries" in vars(self):
             self._queries.cancel()
 
     def remember(self, text: str) -> None:
         """Keep a query that will be run now; one that was run before moves to the end."""
         self._cancelled = False
-        self._asked = (*(one for one in self.asked if one != text), text)[-MOST_KEPT:]
+        self.asked = (*(one for one in self.asked if one != text), text)[-MOST_KEPT:]
         if self._file is not None:
             kept: Sequence[str] = self.asked
             while len(written := json.dumps(kept, ensure_ascii=True)) > MOST_BYTES:
                 kept = kept[1:]
             write_privately(self._file, written)
-
-    def _queries_opened(self) -> Queries:
-        if self._queries is None:
-            self._queries = self._factory()
-        return self._queries
-
-
-def _recall(file: Path | None) -> tuple[str, ...]:
-    if file is None:
-        return ()
-    try:
-        with file.open("rb") as opened:
-            found = json.loads(opened.read(MOST_BYTES + 1))
-    except (OSError, ValueError, RecursionError):
-        return ()
-    return tuple(one for one in found if isinstance(one, str))[-MOST_KEPT:] if isinstance(found, list) else ()

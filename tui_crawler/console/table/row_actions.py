@@ -77,20 +77,16 @@ EXPORT_FOLDER = Path("exports")
 COPIES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}
 
 
+@dataclass(eq=False)
 class RowActions(Handles):
-    """Copies and exports rows of the table that has the focus on the screen on top."""
+    """Copies and exports rows of the table that has the focus on the screen on top. What is copied is kept in `_folder`
+    (None: nowhere)."""
 
-    def __init__(
-        self,
-        screens: Screens,
-        live_state: LiveState,
-        clock: ConsoleClock,
-        folder: Path | None,
-        to_clipboard: Callable[[str], None],
-    ) -> None:
-        """`folder` is where what is copied is kept; None: nowhere."""
-        self._screens, self._live_state, self._clock = screens, live_state, clock
-        self._folder, self._to_clipboard = folder, to_clipboard
+    _screens: Screens
+    _live_state: LiveState
+    _clock: ConsoleClock
+    _folder: Path | None
+    _to_clipboard: Callable[[str], None]
 
     @handles("copy.pick")
     def choose_copy(self, argument: str) -> None:

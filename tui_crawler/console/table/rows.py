@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from tui_crawler.domain.record import dataclass, field
+
 if TYPE_CHECKING:
     from tui_crawler.console.table.cells import Row
 
@@ -12,19 +14,17 @@ CursorRule = Literal["pin", "first", "last"]
 """Where the cursor goes when all rows are replaced: stays on its key, or to the first or last row."""
 
 
+@dataclass(slots=True)
 class TableRows:
     """Rows in shown order. An update is one write into a dict; order and cursor do not change by it. `marks` are the
     keys that are marked, also such as have no row now; `order` has the keys in shown order, `cursor_index` is that of
     the row under the cursor (-1 when there are no rows): neither is changed elsewhere."""
 
-    __slots__ = ("_mark_anchor", "_rows", "cursor_index", "marks", "order")
-
-    def __init__(self) -> None:
-        self._rows: dict[Hashable, Row] = {}
-        self.order: Sequence[Hashable] = []
-        self.cursor_index = -1
-        self.marks: set[Hashable] = set()
-        self._mark_anchor: Hashable | None = None
+    _rows: dict[Hashable, Row] = field(default_factory=dict)
+    order: Sequence[Hashable] = ()
+    cursor_index: int = -1
+    marks: set[Hashable] = field(default_factory=set)
+    _mark_anchor: Hashable | None = None
 
     def __len__(self) -> int:
         return len(self.order)

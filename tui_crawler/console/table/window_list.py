@@ -56,11 +56,6 @@ class WindowList(AnyReading, Generic[B, A, R]):
         """Whether the rows are filtered or in an order of their own: nothing is read on then."""
         return self.table.order is not None or bool(self.table.needle)
 
-    @property
-    def reads_on(self) -> bool:
-        """Whether what lies beyond an edge is awaited."""
-        return self._edge is not None
-
     def asks(self, *, frozen: bool) -> tuple[A, ...]:
         """What is to be read now; `frozen`: while the picture is held still."""
         if self._edge is None or self._edge not in self._asked:

@@ -16,24 +16,22 @@ from tui_crawler.domain.record import dataclass, fields, replace
 
 
 @dataclass(frozen=True, slots=True)
-class PauseOrigins:
-    """No further request to these origins after the one in flight. Empty: every origin."""
+class _OfOrigins:
+    """A command about these origins. Empty: every origin."""
 
     origins: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeOrigins:
-    """Takes the pause off. Empty: every origin."""
-
-    origins: tuple[str, ...] = ()
+class PauseOrigins(_OfOrigins):
+    """No further request to these origins after the one in flight."""
 
 
-@dataclass(frozen=True, slots=True)
-class StopOrigins:
-    """FINISHED(operator) for this run; pages are kept. Empty: every origin."""
+class ResumeOrigins(_OfOrigins):
+    """Takes the pause off."""
 
-    origins: tuple[str, ...] = ()
+
+class StopOrigins(_OfOrigins):
+    """FINISHED(operator) for this run; pages are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +69,8 @@ class RetryPages:
     origins: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TopUpPatience:
-    """Patience back to the configured number; an origin that had given up goes on. Empty: every origin."""
-
-    origins: tuple[str, ...] = ()
+class TopUpPatience(_OfOrigins):
+    """Patience back to the configured number; an origin that had given up continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +81,8 @@ class SetDelay:
     delay_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class RefetchRobots:
-    """robots.txt of these origins is due at once; the delay holds for it as for any request. Empty: every origin."""
-
-    origins: tuple[str, ...] = ()
+class RefetchRobots(_OfOrigins):
+    """robots.txt of these origins is due at once; the delay holds for it as for any request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,7 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from tui_crawler.domain.records.attempt import (
-    AttemptRecord,
-    AttemptResult,
-    RefusedCount,
-    RefusedCounts,
-    RequestRecord,
-)
+from tui_crawler.domain.records.attempt import AttemptRecord, AttemptResult, RefusedCount, RefusedCounts, RequestRecord
 from tui_crawler.domain.records.exit_code import is_problem
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.crawl.origins import OriginRow

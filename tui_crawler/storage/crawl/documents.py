@@ -101,7 +101,8 @@ def store_documents(
     former = {row[0]: row[1:] for row in transaction.all_among(_former, again)}
     if keeper.keeps and former:
         again_stored = (one for one, _, _ in documents if one.page_id in former)
-        keeper.pages([one.page_id for one in again_stored if former[one.page_id][:3] != _said(one)])
+        said = ((one.page_id, (one.sha256, clean(one.title), clean(one.canonical))) for one in again_stored)
+        keeper.pages([page_id for page_id, now in said if former[page_id][:3] != now])
     for document, packed, _ in documents:
         if body := packed or pack(document):
             transaction.insert(_insert_body, [(document.sha256, document.size, body)])
@@ -112,10 +113,6 @@ def store_documents(
             drop_body(transaction, sha256)
         if document.data or had_data:
             _replace_data(transaction, document.page_id, document.data)
-
-
-def _said(document: DocumentRecord) -> tuple[str, str, str]:
-    return document.sha256, clean(document.title), clean(document.canonical)
 
 
 def _document_row(document: DocumentRecord, stored_at: int) -> tuple[Any, ...]:
@@ -237,7 +234,7 @@ def _replace_data(transaction: Transaction, page_id: int, data: Sequence[DataVal
 
 _HAS_DATA = peewee.fn.EXISTS(DataBlock.select(ONE).where(DataBlock.page == Document.page))
 _former = reads_among(Document.page, *columns(Document, "page sha256 title canonical"), _HAS_DATA)
-"""What pages' documents said (`_said`), and whether they have data blocks."""
+"""The stated facts of the documents of pages, and whether they have data blocks."""
 _WAITING = (Document.page, Url.href, Document.sha256, Document.content_type, Document.charset, Body.size, Body.zstd)
 _waiting = builds(
     Document.select(*_WAITING)

@@ -14,6 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from operator import add
 from typing import Any
 
 from tui_crawler.domain.crawl.turn import OriginCommand, robots_status
@@ -259,7 +260,9 @@ class Move:
 
     def _origin(self, row: dict[str, Any]) -> dict[str, Any] | None:
         """The row of an origin as it was, but for what operators asked of it; None: it was not known yet."""
-        counters = self._counters(row["id"])
+        stored = self._execute(f"SELECT {_COUNTERS} FROM temp.origin WHERE id = ?", (row["id"],)).fetchone()
+        sums = map(add, stored or (0,) * 8, self._origins.get(row["id"], (0,) * 8))
+        counters = dict(zip(_COUNTERS.split(", "), sums, strict=True))
         joined, state = self._one(_EVENT, row, event="origin_joined"), self._one(_STATE, row)
         if joined is None and state is None and not counters["pages_known"]:
             return None
@@ -308,11 +311,6 @@ class Move:
                 case TopUpPatience() if later:
                     then["patience"] = max(then["patience"], self._patience)
         return then
-
-    def _counters(self, origin_id: int) -> dict[str, int]:
-        found = self._execute(f"SELECT {_COUNTERS} FROM temp.origin WHERE id = ?", (origin_id,)).fetchone()
-        pairs = zip(found or (0,) * 8, self._origins.get(origin_id, (0,) * 8), strict=True)
-        return dict(zip(_COUNTERS.split(", "), map(sum, pairs), strict=True))
 
     def _afresh(self, following: Row | None, state: Row | None) -> dict[str, Any]:
         if following is not None and following[0] == self._run_id:
@@ -427,9 +425,8 @@ class ReplayedTables:
     """The tables as of then. Used in one thread."""
 
     def __init__(self, reader: ReplayedReader, run_id: int | None = None) -> None:
-        """`here` None: nothing is made yet. `page_id`: the last page known at `to`; `number` grows with each move."""
-        self._reader = reader
-        self._run_id = run_id
+        """`run_id`: of this run alone, None: of all."""
+        self._reader, self._run_id = reader, run_id
         self._stand: ReplayPlace | None = None
         self._moves = 0
         reader.define(lambda: self.moment.at)
@@ -507,17 +504,10 @@ class ReplayedTables:
         return ReplayMoment(at, max(span.first.attempt_id, min(found, span.last.attempt_id)))
 
     def _last_by(self, table: str, column: str, at: int) -> int:
-        """The last id of a table that grows with time, up to a time; found by halves."""
+        """The last id of a table that grows with time, up to a time."""
         text = f"SELECT id, {column} FROM main.{table} WHERE id >= ? ORDER BY id LIMIT 1"
-        low, high = 0, self._reader.number(f"SELECT COALESCE(MAX(id), 0) FROM main.{table}")
-        while low < high:
-            middle = (low + high + 1) // 2
-            found = self._reader.one(text, (middle,))
-            if found is not None and found[1] <= at:
-                low = found[0]
-            else:
-                high = middle - 1
-        return low
+        newest = self._reader.number(f"SELECT COALESCE(MAX(id), 0) FROM main.{table}")
+        return self._reader.first_since(text, (), at + 1, 1, newest + 1) - 1
 
 
 def _create(execute: Execute) -> None:

@@ -156,10 +156,14 @@ def examine(path: DatabasePlace, settings: OpenSettings | None = None) -> FileSt
     if status.st_size < _SMALLEST:
         raise other
     try:
-        found = open_to_read(path, partial(_read_identity, settings), (sqlite3.Error,))
+        application, version, schema = open_to_read(path, partial(_read_identity, settings), (sqlite3.Error,))
     except sqlite3.Error as error:
         raise (other if is_no_database(error) else storage_failure(error, path)) from error
-    return _state_of(path, found, settings.version)
+    if not (application or version or schema):
+        return FileState.absent
+    if application != APPLICATION_ID:
+        raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
+    return state_of_version(path, version, settings.version)
 
 
 def check_current(path: DatabasePlace, settings: OpenSettings | None = None) -> None:
@@ -189,15 +193,6 @@ def _read_identity(settings: OpenSettings, location: str) -> tuple[int, ...]:
         connection.execute("SELECT COUNT(*) FROM sqlite_master")
         names = ("application_id", "user_version", "schema_version")
         return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
-
-
-def _state_of(path: Path, found: tuple[int, ...], latest: int) -> FileState:
-    if not any(found):
-        return FileState.absent
-    application, version, _ = found
-    if application != APPLICATION_ID:
-        raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
-    return state_of_version(path, version, latest)
 
 
 def state_of_version(place: DatabasePlace, version: int, latest: int) -> FileState:

@@ -413,8 +413,7 @@ class Writer:
         while waiting:
             try:
                 self._writing.check()
-                self._begin(apart=apart)
-                transaction = self._begun()
+                transaction = self._begun(apart=apart)
                 waiting += self._take_late(taken, apart=apart)
                 if not apart and not self._together(waiting, transaction):
                     self._abandon()
@@ -468,11 +467,15 @@ class Writer:
             return True
         return False
 
-    def _begin(self, *, apart: bool) -> None:
-        """Takes the lock for writing; on the event loop it is not waited for."""
+    def _begun(self, *, apart: bool) -> Transaction:
+        """A transaction with its change number, which every commit raises by one. On the event loop the lock for
+        writing is not waited for."""
         if self._patient:
             self._turns.take(wait=True)
         self._writing.begin(patient=self._patient, apart=apart)
+        transaction = Transaction(connection_of(self._database), self._texts, self._now(), memory=self.memory)
+        self._writing.number(transaction)
+        return transaction
 
     def _may_wait(self, failure: BaseException, began: float) -> bool:
         """Whether a failure passes by itself, and what `began` then (monotonic s) may go on waiting for that."""
@@ -512,12 +515,6 @@ class Writer:
             self.held_up = None
             self.told("")
         self._spare.keep()
-
-    def _begun(self) -> Transaction:
-        """A transaction with its change number, which every commit raises by one."""
-        transaction = Transaction(connection_of(self._database), self._texts, self._now(), memory=self.memory)
-        self._writing.number(transaction)
-        return transaction
 
     def _in_savepoint(self, job: _Job, transaction: Transaction) -> bool:
         """Runs a job so that a failure takes back nothing but its own; False when it failed."""

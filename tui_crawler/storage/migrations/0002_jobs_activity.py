@@ -6,21 +6,21 @@ from tui_crawler.storage.migrations import statements
 
 up = statements("""
 ALTER TABLE "job" ADD COLUMN "resumed_concurrency" INTEGER;
-ALTER TABLE "run" ADD COLUMN "granted" INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE "ruleset" ADD COLUMN "from_config" INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE "segment" ADD COLUMN "digest" TEXT NOT NULL DEFAULT '';
-ALTER TABLE "segment" ADD COLUMN "path" TEXT NOT NULL DEFAULT '';
+ALTER TABLE "run" ADD COLUMN "granted" NUMBER;
+ALTER TABLE "ruleset" ADD COLUMN "from_config" NUMBER;
+ALTER TABLE "segment" ADD COLUMN "digest" STRING;
+ALTER TABLE "segment" ADD COLUMN "path" STRING;
 CREATE TABLE "dripfeed" (
-    "job_id" INTEGER NOT NULL, "stash" TEXT NOT NULL, "ready" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY
-    ("job_id", "stash"), FOREIGN KEY ("job_id") REFERENCES "job" ("id")
+    "job_id" INTEGER NOT NULL, "stash" TEXT NOT NULL, "ready" NUMBER, PRIMARY KEY ("job_id", "stash"), FOREIGN KEY
+    ("job_id") REFERENCES "job" ("id")
 );
 CREATE TABLE "seen_filter" (
-    "id" INTEGER NOT NULL PRIMARY KEY, "capacity" INTEGER NOT NULL DEFAULT 0, "error_rate" REAL NOT NULL,
-    "count" INTEGER NOT NULL DEFAULT 0, "bits" BLOB NOT NULL
+    "id" INTEGER NOT NULL PRIMARY KEY, "capacity" NUMBER, "error_rate" REAL NOT NULL, "count" NUMBER, "bits" BLOB NOT
+    NULL
 );
 CREATE TABLE "activity" (
-    "id" INTEGER NOT NULL PRIMARY KEY, "at" INTEGER NOT NULL DEFAULT 0, "run_id" INTEGER NOT NULL DEFAULT 0,
-    "origin_id" INTEGER NOT NULL DEFAULT 0, "event" TEXT NOT NULL, "message" TEXT NOT NULL DEFAULT ''
+    "id" INTEGER NOT NULL PRIMARY KEY, "at" NUMBER, "run_id" NUMBER, "origin_id" NUMBER, "event" TEXT NOT NULL,
+    "message" STRING
 );
 CREATE INDEX "origin_open" ON "origin" ("session_id") WHERE (("participates" = 1) AND ("finish_reason" = ''));
 CREATE INDEX "activity_origin" ON "activity" ("origin_id", "id") WHERE ("origin_id" > 0);

@@ -6,7 +6,7 @@ from __future__ import annotations
 from tui_crawler.storage.migrations import statements
 
 up = statements("""
-ALTER TABLE "page" ADD COLUMN "unscanned" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE "page" ADD COLUMN "unscanned" NUMBER;
 UPDATE "page" SET "unscanned" = 1 WHERE "id" IN (SELECT "page_id" FROM "attempt" WHERE
     "id" > COALESCE((SELECT "value" FROM "meta" WHERE "name" = 'scanned_attempt'), 0) AND
     "exit_code" IN (31, 32, 210, 211)) AND NOT EXISTS (SELECT 1 FROM "document" WHERE "page_id" = "page"."id");

@@ -7,7 +7,7 @@ from tui_crawler.storage.migrations import statements
 
 up = statements("""
 CREATE INDEX "url_href" ON "url" ("href");
-ALTER TABLE "run" ADD COLUMN "worked_ms" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE "run" ADD COLUMN "worked_ms" NUMBER;
 UPDATE "run" SET "worked_ms" = (SELECT MAX(0, MIN(SUM(until - began), MAX(until) - MIN(began))) FROM (
     SELECT "started_at" AS began, CASE WHEN "ended_at" > 0 AND "ended_by" = '' THEN "ended_at"
     ELSE "heartbeat_at" END AS until FROM "session" WHERE "run_id" = "run"."id" AND "rest" = 0))

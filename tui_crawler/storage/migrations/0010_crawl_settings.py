@@ -5,5 +5,5 @@ from __future__ import annotations
 from tui_crawler.storage.migrations import statements
 
 up = statements("""
-ALTER TABLE "session" ADD COLUMN "crawl_settings" TEXT NOT NULL DEFAULT '';
+ALTER TABLE "session" ADD COLUMN "crawl_settings" STRING;
 """)

@@ -17,15 +17,13 @@ MOST = 500_000
 _tables = statements("""
 CREATE TABLE "pulse" (
     "length" INTEGER NOT NULL, "at" INTEGER NOT NULL, "session_id" INTEGER NOT NULL, "job_id" INTEGER NOT NULL,
-    "attempts" INTEGER NOT NULL DEFAULT 0, "pages" INTEGER NOT NULL DEFAULT 0, "failed" INTEGER NOT NULL DEFAULT 0,
-    "bytes" INTEGER NOT NULL DEFAULT 0, "cells" BLOB NOT NULL, PRIMARY KEY ("length", "at", "session_id", "job_id")
+    "attempts" NUMBER, "pages" NUMBER, "failed" NUMBER, "bytes" NUMBER, "cells" BLOB NOT NULL, PRIMARY KEY ("length",
+    "at", "session_id", "job_id")
 ) WITHOUT ROWID;
 CREATE TABLE "gauge" (
-    "length" INTEGER NOT NULL, "at" INTEGER NOT NULL, "session_id" INTEGER NOT NULL,
-    "lag_ms" INTEGER NOT NULL DEFAULT 0, "commit_ms" INTEGER NOT NULL DEFAULT 0,
-    "commit_jobs" INTEGER NOT NULL DEFAULT 0, "todo" INTEGER, "pending" INTEGER, "crawling" INTEGER,
-    "waiting" INTEGER, "paused" INTEGER, "gave_up" INTEGER, "finished" INTEGER,
-    PRIMARY KEY ("length", "at", "session_id")
+    "length" INTEGER NOT NULL, "at" INTEGER NOT NULL, "session_id" INTEGER NOT NULL, "lag_ms" NUMBER, "commit_ms"
+    NUMBER, "commit_jobs" NUMBER, "todo" INTEGER, "pending" INTEGER, "crawling" INTEGER, "waiting" INTEGER, "paused"
+    INTEGER, "gave_up" INTEGER, "finished" INTEGER, PRIMARY KEY ("length", "at", "session_id")
 ) WITHOUT ROWID;
 CREATE INDEX "activity_at" ON "activity" ("at") WHERE ("origin_id" = 0);
 CREATE INDEX "operator_action_at" ON "operator_action" ("at");

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     import peewee
 
 MIGRATIONS_DIRECTORY = Path(__file__).parent
+_COLUMNS = {"NUMBER": "INTEGER NOT NULL DEFAULT 0", "STRING": "TEXT NOT NULL DEFAULT ''"}
+"""What most columns are, as in the models: a short word for it in the texts of migrations."""
 
 
 def statements(text: str) -> Callable[[Any, peewee.Database], None]:
     """What executes these SQL statements, each of which ends in a semicolon. A line that begins with -- is a remark."""
     said = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("--"))
+    for short, meant in _COLUMNS.items():
+        said = said.replace(short, meant)
 
     def up(_migrator: Any, database: peewee.Database) -> None:
         for statement in said.split(";"):

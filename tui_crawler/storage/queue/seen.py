@@ -11,9 +11,9 @@ import operator
 import sqlite3
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import Literal
 
 import peewee
 from rbloom import Bloom
@@ -52,8 +52,8 @@ class SeenIndex:
     after_segment = 0
     """URLs of waiting segments with a higher id are to be handed to it."""
 
-    def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
-        self._transaction, self._sorter = transaction, sorter
+    def __init__(self, settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> None:
+        self._settings, self._transaction, self._sorter = settings, transaction, sorter
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -83,8 +83,8 @@ def pages_among(transaction: Transaction, job_id: int, keys: Sequence[int]) -> s
 class MemorySeen(SeenIndex):
     """Exact, and quick where pages are many: eight bytes of memory for each of them. It is read again at each start."""
 
-    def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
-        super().__init__(transaction, sorter)
+    def __init__(self, settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> None:
+        super().__init__(settings, transaction, sorter)
         self._pages: dict[int, array[int]] = {}
         last = (_LOWEST, 0)
         while rows := transaction.all(_ordered, {"limit": _WINDOW, "hash": last[0], "job": last[1]}):
@@ -105,9 +105,8 @@ class MemorySeen(SeenIndex):
 class BloomSeen(SeenIndex):
     """A filter kept in the database; with other parameters it is made again from pages and waiting segments."""
 
-    def __init__(self, transaction: Transaction, sorter: Sorter, settings: SeenSettings) -> None:
-        super().__init__(transaction, sorter)
-        self._settings = settings
+    def __init__(self, settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> None:
+        super().__init__(settings, transaction, sorter)
         size = math.ceil(-settings.capacity * math.log(settings.error_rate) / math.log(2) ** 2 / 8)
         if size > _LONGEST_VALUE:
             raise StorageFailure(
@@ -197,14 +196,9 @@ _pages_after = builds(
 _find = pages_by_hash(Url.hash)
 
 
+_KINDS: Mapping[SeenKind, type[SeenIndex]] = {"database": SeenIndex, "memory": MemorySeen, "bloom": BloomSeen}
+
+
 def open_seen(settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> SeenIndex:
     """The index, up to date with the table of pages. Raises StorageFailure for a filter that cannot be kept."""
-    match settings.kind:
-        case "database":
-            return SeenIndex(transaction, sorter)
-        case "memory":
-            return MemorySeen(transaction, sorter)
-        case "bloom":
-            return BloomSeen(transaction, sorter, settings)
-        case _:
-            assert_never(settings.kind)
+    return _KINDS[settings.kind](settings, transaction, sorter)

@@ -212,7 +212,10 @@ def _looked_through(
 def _way(key: GroupKey) -> tuple[str, list[Any]]:
     conditions, values = ["p.failed = 1"], list[Any]()
     for name, condition in _INDEXED.items():
-        wanted = [_code_number(value) if name == "exit_code" else value for one, value in key if one == name]
+        wanted: list[Any] = [value for one, value in key if one == name]
+        if name == "exit_code":
+            numbers = {code.name: code.value for code in ExitCode}
+            wanted = [int(value) if value.isdecimal() else numbers.get(value) for value in wanted]
         if wanted:
             conditions.append(condition if len(wanted) == 1 else _ANY_OF[name].format(", ".join("?" * len(wanted))))
             values += wanted
@@ -224,10 +227,6 @@ def _judged(key: GroupKey) -> Mapping[str, Sequence[str]]:
     by the two of them a query might pass over any number of pages."""
     served = {"origin"} if "origin" in dict(key) else _INDEXED.keys()
     return {name: [value for one, value in key if one == name] for name, _ in key if name not in served}
-
-
-def _code_number(name: str) -> int | None:
-    return int(name) if name.isdecimal() else getattr(ExitCode.__members__.get(name), "value", None)
 
 
 def _belongs(row: _Failed, judged: Mapping[str, Sequence[str]]) -> bool:

@@ -6,7 +6,6 @@ What it costs grows with what has changed, but for the counts of what stayed the
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
@@ -200,12 +199,8 @@ class RunDiffReports(SubjectReports):
     def _first_attempt(self, run: int) -> int:
         """The first attempt of a run or of one after it: runs come one after the other, and so do their attempts."""
         newest = self._reader.number("SELECT COALESCE(MAX(id), 0) FROM attempt")
-
-        def run_of(attempt_id: int) -> int:
-            text = "SELECT run_id FROM attempt WHERE id >= ? ORDER BY id LIMIT 1"
-            return self._reader.number(text, (attempt_id,))
-
-        return bisect_left(range(1, newest + 1), run, key=run_of) + 1
+        text = "SELECT id, run_id FROM attempt WHERE id >= ? ORDER BY id LIMIT 1"
+        return self._reader.first_since(text, (), run, 1, newest + 1)
 
     def _body(self, sha256: str) -> bytes | None:
         row = self._reader.one("SELECT zstd, size FROM body WHERE sha256 = ?", (sha256,))

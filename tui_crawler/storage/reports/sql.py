@@ -10,8 +10,8 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from tui_crawler.storage.db.database import connect_readonly
 from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.db.views import VIEWS
 from tui_crawler.storage.drivers.dialect import is_server
-from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, columns_of, connection_of, stopping, told_of
+from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, columns_of, connection_of, stop_when, stopping, told_of
 from tui_crawler.storage.drivers.faults import was_cancelled
 
 MOST_ROWS = 10_000
@@ -36,7 +36,6 @@ LONGEST_TEXT = 100_000
 """A longer question is none."""
 
 _LARGEST_VALUE = 16 << 20  # bytes, of what SQLite may make on the way: zeroblob, printf, group_concat
-_LOOK_EVERY = 20_000  # instructions of SQLite's machine: well below a millisecond
 _PAGE_CACHE_KIB = 16_384
 _AT_ONCE = 500  # rows that a server sends
 _TOO_LATE_MS = 500  # a server ends by itself what goes on for so much longer than it may
@@ -53,10 +52,6 @@ _CHANGING = re.compile(
     "PRAGMA|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)(?![A-Z])",
     re.DOTALL | re.IGNORECASE,
 )
-
-
-class QueryStopped(QueryProblem):
-    """It was cancelled."""
 
 
 @dataclass(slots=True)
@@ -76,7 +71,7 @@ class QueryRunner:
         self._stop.set()
 
     def ask(self, text: str, *, most_rows: int = MOST_ROWS, most_ms: int = MOST_MS) -> QueryAnswer:
-        """Answers one statement that reads. Raises QueryProblem, QueryStopped, StorageFailure."""
+        """Return the result of one statement that reads. Raises QueryProblem, StorageFailure."""
         self._stop.clear()
         if not text.strip().strip(";").strip():
             raise QueryProblem(_NO_QUESTION)
@@ -86,82 +81,64 @@ class QueryRunner:
             raise _refused(verb[1].upper())
         with told_of(self._path):
             database = connect_readonly(self._path, self._settings)
-        with closing(database):
-            if is_server(database):
-                return self._ask_server(database, text, most_rows, most_ms)
-            return _Question(connection_of(database), self._stop, most_ms).answer(text, most_rows)
+        began, denied = time.monotonic(), list[str]()
 
-    def _ask_server(self, database: Any, text: str, most_rows: int, most_ms: int) -> QueryAnswer:
-        """By a cursor in a transaction that only reads: what is no query is no cursor. What else the text may see is up
-        to the role that the connection has."""
-        connection, began = connection_of(database), time.monotonic()
-
-        def late() -> bool:
+        def ends() -> bool:
             return self._stop.is_set() or time.monotonic() > began + most_ms / 1_000
 
-        try:
-            connection.execute(f"SET statement_timeout = {most_ms + _TOO_LATE_MS}")
-            with stopping(database, late), connection.transaction(), connection.cursor(name="question") as cursor:
-                connection.execute("SET TRANSACTION READ ONLY")
-                cursor.itersize = _AT_ONCE
-                cursor.execute(text.strip().rstrip(";"))
-                return _taken(cursor, tuple(column.name for column in cursor.description or ()), most_rows, began)
-        except (*DATABASE_ERRORS, connection.Error) as error:
-            if was_cancelled(error):
-                raise (QueryStopped("cancelled") if self._stop.is_set() else _too_long(most_ms)) from error
-            raise QueryProblem(str(error).strip().splitlines()[0]) from error
+        with closing(database):
+            opened = _of_server(database, text, most_ms) if is_server(database) else _of_file(database, text, denied)
+            stop_when(database, ends)
+            try:
+                with stopping(database, ends), opened as cursor:
+                    if cursor.description is None:
+                        raise QueryProblem(_NO_QUESTION)
+                    return _taken(cursor, tuple(column[0] for column in cursor.description), most_rows, began)
+            except (*DATABASE_ERRORS, connection_of(database).Error, sqlite3.Warning, ValueError) as error:
+                if denied:
+                    raise _refused(denied[0]) from error
+                if was_cancelled(error):
+                    late = f"stopped after {most_ms / 1_000:g} s; narrow it, with an index or a LIMIT"
+                    raise QueryProblem("cancelled" if self._stop.is_set() else late) from error
+                if "one statement at a time" in str(error):
+                    raise QueryProblem("one statement at a time, please") from error
+                said = str(error).strip() or "the database gives no reason"
+                raise QueryProblem(said.splitlines()[0]) from error
 
 
-@dataclass(slots=True)
-class _Question:
-    """One statement on a connection that is used for nothing else."""
+@contextmanager
+def _of_server(database: Any, text: str, most_ms: int) -> Iterator[Any]:
+    """A cursor in a transaction that only reads: what is no query is no cursor. What else the text may see is up to the
+    role that the connection has."""
+    connection = connection_of(database)
+    connection.execute(f"SET statement_timeout = {most_ms + _TOO_LATE_MS}")
+    with connection.transaction(), connection.cursor(name="question") as cursor:
+        connection.execute("SET TRANSACTION READ ONLY")
+        cursor.itersize = _AT_ONCE
+        cursor.execute(text.strip().rstrip(";"))
+        yield cursor
 
-    _connection: sqlite3.Connection
-    _stop: threading.Event
-    _most_ms: int
-    _began: float = field(default_factory=time.monotonic)
-    _late: bool = False
-    _denied: str = ""
 
-    def answer(self, text: str, most_rows: int) -> QueryAnswer:
-        connection = self._connection
-        connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
-        connection.text_factory = lambda raw: raw.decode(errors="backslashreplace")  # what is no UTF-8 becomes visible
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        connection.set_progress_handler(self._look, _LOOK_EVERY)
-        connection.set_authorizer(self._allow)
-        try:
-            with closing(connection.execute(text)) as cursor:
-                if cursor.description is None:
-                    raise QueryProblem(_NO_QUESTION)
-                return _taken(cursor, tuple(column[0] for column in cursor.description), most_rows, self._began)
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise self._problem(error) from error
+@contextmanager
+def _of_file(database: Any, text: str, denied: list[str]) -> Iterator[Any]:
+    """A cursor of SQLite, on a connection that is used for nothing else; what is `denied` is noted."""
+    connection = connection_of(database)
+    connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+    connection.text_factory = lambda raw: raw.decode(errors="backslashreplace")  # what is no UTF-8 becomes visible
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
 
-    def _look(self) -> int:
-        """Called by SQLite now and then: another number than 0 ends the statement."""
-        self._late = (time.monotonic() - self._began) * 1_000 > self._most_ms
-        return int(self._late or self._stop.is_set())
-
-    def _allow(self, action: int, one: str | None, other: str | None, *_: str | None) -> int:
+    def allow(action: int, _one: str | None, other: str | None, *_: str | None) -> int:
         """Called by SQLite for everything a statement would do."""
         if action in _READS and not (action == sqlite3.SQLITE_FUNCTION and (other or "").lower() in _NEVER):
             return sqlite3.SQLITE_OK
         function = other if action == sqlite3.SQLITE_FUNCTION else None
-        self._denied = self._denied or function or _CHANGES.get(action, "what it does")
+        denied.append(function or _CHANGES.get(action, "what it does"))
         return sqlite3.SQLITE_DENY
 
-    def _problem(self, error: BaseException) -> QueryProblem:
-        if self._denied:
-            return _refused(self._denied)
-        if self._stop.is_set():
-            return QueryStopped("cancelled")
-        if self._late:
-            return _too_long(self._most_ms)
-        if "one statement at a time" in str(error):
-            return QueryProblem("one statement at a time, please")
-        return QueryProblem(" ".join(str(error).split()) or "SQLite gives no reason")
+    connection.set_authorizer(allow)
+    with closing(connection.execute(text)) as cursor:
+        yield cursor
 
 
 def _taken(answered: Any, columns: tuple[str, ...], most_rows: int, began: float) -> QueryAnswer:
@@ -175,10 +152,6 @@ def _taken(answered: Any, columns: tuple[str, ...], most_rows: int, began: float
         held += sum(len(value) if isinstance(value, str | bytes) else 8 for value in short)
         rows.append(short)
     return QueryAnswer(columns, tuple(rows), more, cut, round((time.monotonic() - began) * 1_000))
-
-
-def _too_long(most_ms: int) -> QueryProblem:
-    return QueryProblem(f"stopped after {most_ms / 1_000:g} s; narrow it, with an index or a LIMIT")
 
 
 def _refused(what: str) -> QueryProblem:

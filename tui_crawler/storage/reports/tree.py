@@ -11,14 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from tui_crawler.domain.history.site_tree import (
-    GROWTH_MS,
-    BranchCounts,
-    BranchList,
-    BranchTally,
-    end_of,
-    name_below,
-)
+from tui_crawler.domain.history.site_tree import GROWTH_MS, BranchCounts, BranchList, BranchTally, end_of, name_below
 from tui_crawler.domain.history.trap import TrapSuspicion, endless_shape
 from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES
 from tui_crawler.domain.records.status import PageStatus

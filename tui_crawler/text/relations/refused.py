@@ -22,10 +22,6 @@ class RefusedReason:
     sample_url: str
 
 
-def _words(reason: str) -> str:
-    return f"⊘ {outcome_words(reason)}"
-
-
 def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:
     """Return refused links summed by reason, the most frequent first."""
     sums: dict[str, RefusedReason] = {}
@@ -39,7 +35,8 @@ REFUSED: Relation[RefusedReason] = Relation(
     key=lambda one: one.reason,
     nothing="no link was refused",
     columns=(
-        Column("reason", "REASON", shown.words(_words, "blocked"), 22, 0, min_width=14),
+        Column("reason", "REASON", shown.words(lambda reason: f"⊘ {outcome_words(reason)}", "blocked"), 22, 0,
+               min_width=14),
         Column("count", "LINKS", shown.number("strong"), 7, 0, "right", min_width=5),
         Column("origins", "ORIGINS", shown.number("muted"), 7, 3, "right", min_width=4, short="ORIG"),
         Column("sample", "FOR EXAMPLE", shown.plain("muted"), None, 0, min_width=16, kind="place",
