@@ -28,10 +28,10 @@ def _holds(term: Term, page: PageView, origins: frozenset[str]) -> bool:
     match term:
         case TextTerm(of=of, texts=texts):
             fits = {
-                TextOf.title: lambda text: text.lower() in page.title.lower(),
-                TextOf.url: lambda text: text.lower() in page.url.lower(),
-                TextOf.pattern: lambda text: Pattern(text).search(page.url),
-                TextOf.origin: lambda text: _means(text.rstrip("/"), page.origin, origins),
+                TextOf.in_title: lambda text: text.lower() in page.title.lower(),
+                TextOf.in_url: lambda text: text.lower() in page.url.lower(),
+                TextOf.as_pattern: lambda text: Pattern(text).search(page.url),
+                TextOf.of_origin: lambda text: _means(text.rstrip("/"), page.origin, origins),
             }
             return any(map(fits[of], texts))
         case ExitTerm(codes=codes, never=never):

@@ -47,7 +47,7 @@ from tui_crawler.storage.reports.reports import Reports
 
 def part(text: str, inverted: bool = False) -> TextTerm:
     """A text that is part of URLs."""
-    return TextTerm(TextOf.url, (text,), inverted)
+    return TextTerm(TextOf.in_url, (text,), inverted)
 
 
 def test_words_of_a_filter() -> None:
@@ -55,7 +55,7 @@ def test_words_of_a_filter() -> None:
     assert read_page_filter("items !user") == PageFilter((part("items"), part("user", True)))
     assert read_page_filter("http://x") == PageFilter((part("http://x"),))
     assert read_page_filter("title:Sale,b !title:x") == PageFilter(
-        (TextTerm(TextOf.title, ("Sale", "b")), TextTerm(TextOf.title, ("x",), True))
+        (TextTerm(TextOf.in_title, ("Sale", "b")), TextTerm(TextOf.in_title, ("x",), True))
     )
     assert read_page_filter("!") == PageFilter((part("!"),))
     assert read_page_filter("depth:>3,1") == PageFilter((NumberTerm(Measure.depth, ((4, 2**31), (1, 1))),))
@@ -63,10 +63,10 @@ def test_words_of_a_filter() -> None:
     assert read_page_filter("!status:4xx,500-503,none") == PageFilter(
         (NumberTerm(Measure.status, ((400, 499), (500, 503)), True, True),)
     )
-    assert read_page_filter("origin:API.example.org") == PageFilter((TextTerm(TextOf.origin, ("api.example.org",)),))
-    assert read_page_filter("!~a.b") == PageFilter((TextTerm(TextOf.pattern, (r"(?i)a.*\..*b",), True),))
+    assert read_page_filter("origin:API.example.org") == PageFilter((TextTerm(TextOf.of_origin, ("api.example.org",)),))
+    assert read_page_filter("!~a.b") == PageFilter((TextTerm(TextOf.as_pattern, (r"(?i)a.*\..*b",), True),))
     assert read_page_filter("~") == PageFilter((part("~"),))
-    assert read_page_filter("re:/p[0-9]+$") == PageFilter((TextTerm(TextOf.pattern, ("/p[0-9]+$",)),))
+    assert read_page_filter("re:/p[0-9]+$") == PageFilter((TextTerm(TextOf.as_pattern, ("/p[0-9]+$",)),))
     assert read_page_filter("state:st") == PageFilter((StateTerm(frozenset({PageListState.stashed})),))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from enum import Enum, StrEnum
+from enum import Enum, StrEnum, auto
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,12 +41,12 @@ class PageListState(StrEnum):
 
 
 class TextOf(Enum):
-    """What a text is compared with."""
+    """What a text is looked for in."""
 
-    url = "url"  # it is part of it
-    title = "title"  # the same
-    pattern = "re"  # it is a regular expression that is found in the URL
-    origin = "origin"  # it is that or its host; where it is neither of any origin, part of it
+    in_url = auto()
+    in_title = auto()
+    as_pattern = auto()  # a regular expression that is found in the URL
+    of_origin = auto()  # it is the origin or its host; where it is neither of any origin, part of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +104,14 @@ class PageFilter:
     @property
     def looks_at_urls(self) -> bool:
         """Return whether the text of URLs or titles decides: no index helps with that, rows have to be looked at."""
-        return any(isinstance(term, TextTerm) and term.of is not TextOf.origin for term in self.terms)
+        return any(isinstance(term, TextTerm) and term.of is not TextOf.of_origin for term in self.terms)
 
     @property
     def texts(self) -> list[str]:
         """Return the texts that URLs have to contain."""
-        plain = (one for one in self.terms if isinstance(one, TextTerm) and one.of is TextOf.url and not one.inverted)
+        plain = (
+            one for one in self.terms if isinstance(one, TextTerm) and one.of is TextOf.in_url and not one.inverted
+        )
         return [text for term in plain for text in term.texts]
 
 
@@ -205,7 +207,7 @@ def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
         if colon and field.isalpha() and not value.startswith("//") and not value[:1].isdigit():
             there_are = " ".join(f"{name}:" for name in _FIELDS)
             return FilterProblem(f"no such field: {field}; there are {there_are} (re:{field}: looks for the text)")
-        return TextTerm(TextOf.url, (word,), inverted)
+        return TextTerm(TextOf.in_url, (word,), inverted)
     return read(value, inverted) if value.strip(",") else None
 
 
@@ -271,7 +273,7 @@ def _pattern_term(value: str, inverted: bool) -> TextTerm | FilterProblem:
         Pattern(value)
     except BadPattern as bad:
         return FilterProblem(f"re: {bad.message}")
-    return TextTerm(TextOf.pattern, (value,), inverted)
+    return TextTerm(TextOf.as_pattern, (value,), inverted)
 
 
 _EXAMPLES: Mapping[Measure, str] = {Measure.status: "404, 4xx, 400-499 or none", Measure.depth: "3, >3 or 2-5"}
@@ -279,8 +281,10 @@ _FIELDS: Mapping[str, Callable[[str, bool], Term | FilterProblem]] = {
     "exit": _exit_term,
     "status": partial(_number_term, Measure.status),
     "depth": partial(_number_term, Measure.depth),
-    "origin": lambda value, inverted: TextTerm(TextOf.origin, tuple(filter(None, value.lower().split(","))), inverted),
+    "origin": lambda value, inverted: TextTerm(
+        TextOf.of_origin, tuple(filter(None, value.lower().split(","))), inverted
+    ),
     "state": _state_term,
-    "title": lambda value, inverted: TextTerm(TextOf.title, tuple(filter(None, value.split(","))), inverted),
+    "title": lambda value, inverted: TextTerm(TextOf.in_title, tuple(filter(None, value.split(","))), inverted),
     "re": _pattern_term,
 }

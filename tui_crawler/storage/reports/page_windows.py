@@ -212,13 +212,13 @@ def _add(reader: Reader, search: Search, term: Term) -> None:
 
 def _add_text(reader: Reader, search: Search, term: TextTerm) -> None:
     match term.of:
-        case TextOf.pattern:
+        case TextOf.as_pattern:
             search.patterns += [(Pattern(text), term.inverted) for text in term.texts]
             search.needs_url = True
-        case TextOf.origin:
+        case TextOf.of_origin:
             _add_origin(reader, search, term)
-        case TextOf.url | TextOf.title:
-            of_title = term.of is TextOf.title
+        case TextOf.in_url | TextOf.in_title:
+            of_title = term.of is TextOf.in_title
             found = [_holds(text, "d.title" if of_title else "href") for text in term.texts]
             search.conditions.append(_either(f"({' OR '.join(holds for holds, _ in found) or '0 = 1'})", term.inverted))
             search.values += (value for _, value in found)
