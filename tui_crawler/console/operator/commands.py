@@ -120,10 +120,6 @@ class UndoStack:
             return UndoStack((*self.done, intent)[-_KEPT:])
         return replace(self, final=intent)
 
-    def past_it(self) -> UndoStack:
-        """After it was told what stands in the way: what comes before it can be undone now."""
-        return replace(self, final=None)
-
     def undo(self) -> tuple[Intent, UndoStack] | None:
         """The intent that undoes the last one, and the stack after it; None when there is none."""
         if not self.done:
@@ -441,7 +437,7 @@ class CommandQueue(Handles):
         if step is not None and stack.in_the_way:
             key = self._key_names("journal.undo")
             self._tell("no", f"{stack.in_the_way}; {key} again undoes {stack.next_undo}", "warning")
-            self.undo_stack = stack.past_it()
+            self.undo_stack = replace(stack, final=None)
         elif step is not None:
             last = stack.done[-1]
             ids = self._written.get(last)
