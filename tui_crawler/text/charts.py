@@ -131,7 +131,7 @@ def plot(
         at = _place(cursor, width)
         for row in cells:
             row[at] = ("!" if dots is Dots.ascii else "┊", "strong")
-    return [_joined(row) for row in cells]
+    return [joined(row) for row in cells]
 
 
 def axis(width: int, marks: Iterable[Mark], cursor: float | None, dots: Dots) -> list[Piece]:
@@ -143,7 +143,7 @@ def axis(width: int, marks: Iterable[Mark], cursor: float | None, dots: Dots) ->
             cells[_place(mark.share, width)] = (crossed, mark.role)
     if cursor is not None and width:
         cells[_place(cursor, width)] = (pointed, "strong")
-    return _joined(cells)
+    return joined(cells)
 
 
 def beside(width: int, marks: Iterable[Mark]) -> list[Piece]:
@@ -308,5 +308,6 @@ def _place(share: float, width: int) -> int:
     return min(max(int(share * width), 0), width - 1)
 
 
-def _joined(cells: Iterable[Piece]) -> list[Piece]:
+def joined(cells: Iterable[Piece]) -> list[Piece]:
+    """Return cells as pieces, those of one role that follow each other as one."""
     return [("".join(text for text, _ in run), role) for role, run in groupby(cells, key=lambda cell: cell[1])]
