@@ -51,7 +51,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "coverage.CoverageReports": "coverage documents_unread",
     "diagnosis.DiagnosisReports": "diagnosis_facts",
     "export.ExportReports": "export_columns export_windows export_bodies",
-    "failures.FailureReports": "failure_count failure_pages failure_window failure_urls page_past",
+    "failures.FailureReports": "failure_count failure_window page_past",
     "jobs.JobReports": "todo exit_counts refused origins_added jobs limbo stashes segments sessions workers "
     "validations",
     "links.LinkAuditReports": "broken_counts broken_links walls checks_refused referrers requisites_left_out "
