@@ -61,8 +61,8 @@ TURN = (
     ("- a shorter span", b"-", r" run \d"),
     ("1 Overview", b"1", r"─ Origins "),
     ("2 Failures", b"2", r"─ By (?s:.*) Failures  "),
-    *(("t g groups again", b"tg", rf"─ By {by} · ") for by in ("origin", "exit code × origin", "HTTP status")),
-    *(("t g groups again", b"tg", rf"─ By {by} · ") for by in ("path pattern", "message", "exit code")),
+    *(("t g groups again", b"tg\r", rf"─ By {by} · ") for by in ("origin", "exit code × origin", "HTTP status")),
+    *(("t g groups again", b"tg\r", rf"─ By {by} · ") for by in ("path pattern", "message", "exit code")),
     _BACK,
 )
 """What each key is called, the key (# is the number of the turn: a text that was looked for before is known), and what

@@ -24,6 +24,7 @@ from tui_crawler.domain.history.diagnosis import DiagnosisFacts
 from tui_crawler.domain.records.command import ActionResult, Command
 from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.domain.records.view import OriginView, RunView, TotalsView
+from tui_crawler.domain.rules.page_filter import PageWindow
 from tui_crawler.wiring.launch import Launch
 from tui_crawler.wiring.welcome import Folder
 
@@ -57,7 +58,7 @@ class StoredReports:
     requests: tuple[SentRequest, ...] = ()
     job_names: tuple[str, ...] = ()
     grouped_by: tuple[str, ...] = ()
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    asked: list[dict[str, str]] = field(default_factory=list)
     closed: int = 0
 
     def run(self) -> RunView | None:
@@ -88,11 +89,10 @@ class StoredReports:
         self.grouped_by = by
         return FailureCount(self.groups, 0, 0)
 
-    def failure_pages(
-        self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
-    ) -> tuple[PageView, ...]:
-        self.asked.append((exit_code, origin))
-        return tuple(page for page in self.pages if page.page_id > after_id)[:limit]
+    def failure_window(self, key: Sequence[tuple[str, str]], after_id: int, limit: int) -> PageWindow:
+        self.asked.append(dict(key))
+        found = tuple(page for page in self.pages if page.page_id > after_id)
+        return PageWindow(found[:limit], 0, 0, found[:limit][-1].page_id if found else 0, len(found) <= limit)
 
     def page_past(self, page_id: int) -> dict[str, int | None]:
         return {"first_seen": 1, "inlinks": 2, "ok_status": None}

@@ -226,7 +226,7 @@ class TestFailures:
     def test_a_list_is_narrowed_by_known_names(self, say: Say, wiring: Wiring):
         wiring.reports.origins = (origin_view(),)
         assert say("failures", "--list", "--exit-code", "file-not-found", "--origin", "example.org").status == 0
-        assert wiring.reports.asked == [("file_not_found", ORIGIN)]
+        assert wiring.reports.asked == [{"exit_code": "file_not_found", "origin": ORIGIN}]
         say("failures", "--list", "--exit-code", "file_not_fond").refused("did you mean file_not_found?")
         assert say("failures", "--exit-code", "file_gone").status == 2
 

@@ -266,9 +266,6 @@ class FakeReports(DiffReports):
         shown = tuple(found[:limit])
         return PageWindow(shown, len(found), len(found), shown[-1].page_id if shown else 0, len(found) <= limit)
 
-    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]:
-        return tuple((one.url, one.origin) for one in self.failure_window(key, 0, limit).pages)
-
     def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
         return self.detail(url)
 

@@ -206,8 +206,6 @@ def every_line(payload: str) -> Iterator[Line]:
             yield failure_rows.key_words(group.key)
             yield cost_words(RetryCost(1, 2, f"https://{payload}", 3, 4))
     yield failure_rows.cluster_words(clusters_of((f"https://a/{payload}/1", f"https://a/{payload}/2"))[0], 2)
-    for page in reports.pages:
-        yield from failure_rows.page_lines(page)
     yield from every_line_of_the_log(reports, now)
     yield from every_line_of_urls(reports, now)
     detail = reports.page_detail(API, 0, 9)

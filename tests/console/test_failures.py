@@ -15,7 +15,7 @@ from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen
 from tui_crawler.console.failures.queries import ONCE_MS, counted_every, failure_groups, retry_plan
-from tui_crawler.console.failures.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost
+from tui_crawler.console.failures.retry_cost import RetryCost, cost_words, retry_cost
 from tui_crawler.console.failures.rows import GROUPINGS, cluster_words, retry_cell
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.engine_host import EnginePhase
@@ -105,10 +105,6 @@ def test_a_range_is_never_upside_down_and_more_pages_never_take_less(turns: list
     assert cost.low_ms <= cost.high_ms
     assert (cost.low_ms, cost.high_ms) <= (more.low_ms, more.high_ms)
     assert bool(cost.origin) == bool(turns)
-
-
-def test_urls_are_counted_by_origin() -> None:
-    assert pages_by_origin((f"{API}/a", f"{API}/b?c=/", f"{WWW}/")) == {API: 2, WWW: 1}
 
 
 # clusters

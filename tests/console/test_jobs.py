@@ -260,7 +260,7 @@ async def test_groups_of_failures_show_the_pages_of_the_last_five_minutes() -> N
         assert "5 MIN" in held.text()
         row = held.table("#groups").row((("exit_code", "request_timeout"),))
         assert text_of(row.cells[2]) == "2"
-        await held.press("failures.group", rounds=2)
+        await held.press("failures.group", "enter", rounds=2)
         assert "5 MIN" in held.text()
 
 

@@ -30,7 +30,7 @@ async def leave(held: Stage) -> None:
 async def test_grouping_filter_and_order_of_failures_are_there_again(tmp_path: Path) -> None:
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((160, 40), memory=memory) as held:
-        await held.press("2", "failures.group", rounds=2)
+        await held.press("2", "failures.group", "enter", rounds=2)
         await held.type("/api")
         await held.press("enter", "sort.reverse", rounds=1)
         groups = table(held, "#groups")
@@ -47,9 +47,7 @@ async def test_grouping_filter_and_order_of_failures_are_there_again(tmp_path: P
         assert (list(groups.row_order), groups.order) == (before, order)
         assert "By origin" in held.text()
         assert "/ api · " in held.text()
-        await held.press(
-            "escape", "failures.group", "failures.group", "failures.group", "failures.group", "failures.group", rounds=1
-        )
+        await held.press("escape", *("failures.group", "enter") * 5, rounds=1)
         assert groups.needle == ""
         held.app.screen.query_one("#groups", CrawlTable).order_by(None)
         await leave(held)

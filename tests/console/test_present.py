@@ -15,11 +15,11 @@ from tests.console.sample_crawl import API, NOW, attempt, origin, origins, page,
 from tests.console.support import FrozenClock
 from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ORDERS
-from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.operator.engine_host import HostedEngine
+from tui_crawler.console.operator.retry_start import NextRequest
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
 from tui_crawler.console.overview.rows import OVERVIEW, OriginLine, patience_words
 from tui_crawler.console.panes.footer import footer_line
@@ -32,6 +32,8 @@ from tui_crawler.console.reading.refresh import ORIGINS, Snapshot
 from tui_crawler.console.reading.snapshot import LiveState, RateMeter
 from tui_crawler.console.table.cells import lay_out
 from tui_crawler.console.urls.cells import host_of, path_of, whole_url
+from tui_crawler.console.urls.rows import url_lines
+from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.history.idle_reason import at_rest
 from tui_crawler.domain.moment import HELD
@@ -122,7 +124,7 @@ def test_every_exit_code_is_shown_in_words_and_by_its_name_in_details(code: Exit
 def test_details_tell_an_exit_code_in_full_where_the_rest_of_the_line_does_not_fit() -> None:
     failed = page(7, f"{API}/v2/items", "local_processing_error", message="the reading was given up " * 5)
     tried = attempt_line(attempt(7, f"{API}/v2/items", "local_processing_error", message=failed.message))
-    for lines in (page_lines(failed), log_lines(tried, UTC)):
+    for lines in (url_lines(failed, NextRequest(NextTry.final), UTC), log_lines(tried, UTC)):
         told = ["".join(text for text, _ in piece) for line in lines for piece in lay_out_line(line, 48)]
         assert any("local_processing_error" in one for one in told)
 

@@ -250,7 +250,7 @@ READINGS: dict[str, Reading] = {
     ],
     "of all origins": lambda reports, *_: (reports.refused(), reports.exclusions(), reports.refusal_counts(3)),
     "failures": lambda reports, site, _: [
-        (reports.failure_count(by), reports.failure_window(key), reports.failure_urls(key, 5))
+        (reports.failure_count(by), reports.failure_window(key))
         for by, key in (
             (("exit_code",), (("exit_code", "file_gone"),)),
             (("pattern", "origin"), (("pattern", "/b"), ("origin", site))),

@@ -240,7 +240,7 @@ async def test_whatever_a_parser_raises_is_230(monkeypatch: pytest.MonkeyPatch) 
     def fail(*_: object) -> None:
         raise RuntimeError("broken \x1b[31m parser")
 
-    monkeypatch.setattr("tui_crawler.fetch.page.html_statements", fail)
+    monkeypatch.setattr("tui_crawler.fetch.document.html_statements", fail)
     reading = await PageReader(LIMITS, "x").read(PAGE, answered(b"<P>"))
     assert reading.exit_code is ExitCode.local_processing_error
     assert reading.message == "RuntimeError: broken \ufffd[31m parser"

@@ -165,7 +165,7 @@ def test_a_copy_answers_as_the_crawl_does(source: Path, server: PostgresPlace, t
 def answers_of(place: DatabasePlace) -> list[Any]:
     with closing(Reports(place, now=lambda: T0)) as reports:
         views = {name: sorted(map(repr, reports.rows(name))) for name in VIEWS}
-        asked = (reports.run(), reports.totals(), reports.origins_changed(0), reports.failure_pages())
+        asked = (reports.run(), reports.totals(), reports.origins_changed(0), reports.failure_window())
         return [views, *asked, list(reports.attempts_for_audit()), reports.todo(A)]
 
 

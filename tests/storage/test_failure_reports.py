@@ -121,8 +121,6 @@ async def test_the_pages_of_any_group_come_in_windows(
             break
         before = window.last_id
     assert back == found[::-1]
-    named = database_reports.failure_urls(key, 5)
-    assert named == tuple((url, B if url.startswith(B) else A) for url in found[:5])
 
 
 async def test_a_page_tells_how_long_its_last_attempt_took(
@@ -142,7 +140,6 @@ async def test_a_window_looks_at_so_many_pages_only_and_says_how_far(
     assert (none.pages, none.looked_at, none.ended) == ((), 4, False)
     rest = database_reports.failure_window((("http_status", ""),), none.last_id, 5)
     assert ([page.url for page in rest.pages], rest.ended) == ([f"{B}/about"], True)
-    assert database_reports.failure_urls((("http_status", ""),), 5) == ()
     monkeypatch.setattr(failure_reports, "LOOKED_AT", 2)
     both = database_reports.failure_window((("exit_code", "file_gone"), ("origin", A)), 0, 5)
     assert ([page.url for page in both.pages], both.looked_at, both.ended) == ([f"{A}/list/1"], 2, False)

@@ -77,7 +77,7 @@ async def test_an_empty_database_has_nothing_to_show(database_reports):
     assert database_reports.attempts() == ()
     assert database_reports.exit_counts("", T0) == database_reports.exit_counts(A, T0) == ()
     assert database_reports.failure_count().groups == ()
-    assert database_reports.failure_pages() == pages_of(database_reports) == ()
+    assert database_reports.failure_window().pages == pages_of(database_reports) == ()
     assert database_reports.page_detail(HOME) is None
     assert links_of(database_reports, HOME) == ((), ())
     assert database_reports.body(HOME) is database_reports.robots_text(A) is None
@@ -209,13 +209,15 @@ async def test_failures_in_groups_and_lists(database_bench, database_reports):
     assert sum(group.count for group in database_reports.failure_count(limit=2).groups) == 2
     with pytest.raises(ValueError, match="cannot group by colour"):
         database_reports.failure_count(("colour",))
-    listed = database_reports.failure_pages()
+    listed = database_reports.failure_window().pages
     assert [page.url for page in listed] == targets
     assert [page.recoverable for page in listed] == [True, False, True, False, True, True]
-    assert [page.url for page in database_reports.failure_pages(after_id=listed[2].page_id, limit=2)] == targets[3:5]
-    assert [page.url for page in database_reports.failure_pages("file_gone")] == [targets[1], targets[3]]
-    assert [page.url for page in database_reports.failure_pages("request_timeout", B)] == [targets[5]]
-    assert database_reports.failure_pages("nonsense") == database_reports.failure_pages(origin=C) == ()
+    window = database_reports.failure_window
+    assert [page.url for page in window((), listed[2].page_id, 2).pages] == targets[3:5]
+    assert [page.url for page in window((("exit_code", "file_gone"),)).pages] == [targets[1], targets[3]]
+    both = (("exit_code", "request_timeout"), ("origin", B))
+    assert [page.url for page in window(both).pages] == [targets[5]]
+    assert window((("exit_code", "nonsense"),)).pages == window((("origin", C),)).pages == ()
 
 
 async def test_a_failed_page_can_recover_unless_its_code_is_final(database_bench, database_reports):
@@ -233,7 +235,7 @@ async def test_a_failed_page_can_recover_unless_its_code_is_final(database_bench
     start = await store.begin_run(plan(*(f"{A}/{name}" for name in codes)))
     for page in (await store.candidates(A, T0, 10, True)).pages:
         await store.settle(failed(page, T0, *codes[page.url.rpartition("/")[2]]))
-    listed = {page.url.rpartition("/")[2]: page for page in database_reports.failure_pages()}
+    listed = {page.url.rpartition("/")[2]: page for page in database_reports.failure_window().pages}
     assert {name for name, page in listed.items() if not page.recoverable} == {"forbidden", "gone"}
     assert {name for name, page in listed.items() if page.attempts_remaining} == listed.keys() - {"forbidden", "gone"}
     assert {name for name, page in listed.items() if page.ignored_in == start.run_id} == listed.keys() - {"late"}
@@ -242,10 +244,10 @@ async def test_a_failed_page_can_recover_unless_its_code_is_final(database_bench
     for _ in range(2):
         (late,) = (await store.candidates(A, T0, 10, False)).pages
         await store.settle(failed(late, T0, ExitCode.request_timeout))
-    (late,) = database_reports.failure_pages("request_timeout")
+    (late,) = database_reports.failure_window((("exit_code", "request_timeout"),)).pages
     assert (late.attempts_remaining, late.recoverable) == (0, True), "a retry may save it"
     await store.retry(RetryPages(exit_codes=("file_gone",)))
-    (gone,) = database_reports.failure_pages("file_gone")
+    (gone,) = database_reports.failure_window((("exit_code", "file_gone"),)).pages
     assert (gone.attempts_remaining, gone.recoverable, gone.ignored_in) == (3, True, 0)
     (group,) = database_reports.failure_count(("origin",)).groups
     assert group.recoverable == 6

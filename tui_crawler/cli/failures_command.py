@@ -83,10 +83,12 @@ def _grouping(by: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
-    after = 0
-    while window := reports.failure_pages(code, origin, after, _WINDOW):
-        yield from window
-        after = window[-1].page_id
+    key = [(name, value) for name, value in (("exit_code", code), ("origin", origin)) if value]
+    after, ended = 0, False
+    while not ended:
+        window = reports.failure_window(key, after, _WINDOW)
+        yield from window.pages
+        after, ended = window.last_id, window.ended
 
 
 def _page_document(page: PageView, reports: Reports, named_by: _NamedBy | None) -> dict[str, object]:

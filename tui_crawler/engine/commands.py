@@ -12,6 +12,7 @@ from tui_crawler.domain.crawl.origin import OriginState, record_of
 from tui_crawler.domain.crawl.turn import OriginCommand, obey, reopen
 from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.attempt import FillRecord, OriginRecord
+from tui_crawler.domain.records.failure import BadSegment
 from tui_crawler.domain.records.page import NewPage
 from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.domain.rules.admission import Discovered
@@ -76,7 +77,7 @@ class CommandExecutor:
             if isinstance(command, commands.ProbeUrls):
                 return CommandResult(None, command, self.probes.ask(action.action_id, command))
             before, after, touched = await self._perform(command, action.who)
-        except (ValueError, BadPattern) as error:
+        except (ValueError, BadPattern, BadSegment) as error:
             return CommandResult(commands.ActionResult(action.action_id, "", "", str(error)), command)
         result = commands.ActionResult(action.action_id, json.dumps(before), json.dumps(after))
         return CommandResult(result, command, touched)

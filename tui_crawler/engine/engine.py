@@ -60,16 +60,9 @@ class Engine:
         self._settings, self._store, self._fetcher = settings, store, fetcher
         self._clock, self._listener = clock, listener
         self.table = OriginTable(settings, admission, store.known_pages)
+        cookies = ChainCookies(settings.cookies, settings.registrable)
         self._runner = TurnRunner(
-            self.table,
-            store,
-            fetcher,
-            clock,
-            listener,
-            ChainCookies(settings.cookies, settings.registrable),
-            self._join,
-            self._awaken,
-            self._is_elsewhere,
+            self.table, store, fetcher, clock, listener, cookies, self._join, self._awaken, self._is_elsewhere
         )
         self._executor = CommandExecutor(self.table, store, clock, peers.held_elsewhere if peers else None)
         self._peers = PeerWorker(self.table, self._executor, peers) if peers else None

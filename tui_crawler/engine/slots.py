@@ -7,18 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from tui_crawler.domain.crawl import turn as machine
 from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.crawl.scheduler import Released
-from tui_crawler.domain.crawl.turn import (
-    CheckUrl,
-    CrawlAnswer,
-    CrawlNext,
-    FetchRobots,
-    FillTodo,
-    Finish,
-    Sleep,
-    after_crawl,
-)
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.failure import DatabaseUnusable, OutOfDescriptors, StorageFailure, StorageHeldUp
 from tui_crawler.domain.records.page import TodoPage
@@ -113,28 +104,30 @@ class Slots:
         while True:
             turn = self._waiting.next_turn(origin)
             match turn:
-                case FillTodo():
+                case machine.FillTodo():
                     await self._runner.fill(origin)
-                case FetchRobots() | CrawlNext() | CheckUrl() if requested or self.trouble or self.is_stopping():
+                case machine.FetchRobots() | machine.CrawlNext() | machine.CheckUrl() if (
+                    requested or self.trouble or self.is_stopping()
+                ):
                     return
-                case FetchRobots():
+                case machine.FetchRobots():
                     counts = await self._runner.robots(origin, turn)  # the sum is read after the wait
                     self.requests += counts
                     requested = True
                     self._drop_hopeless_probes(origin)
-                case CheckUrl(check=check):
+                case machine.CheckUrl(check=check):
                     exchange = await self._runner.check(origin, check)
                     if not exchange.doubted:  # else GET asks again and decides
                         self._probes.take(check, exchange)
                     requested = bool(exchange.requests)
                     self.requests += requested
-                case CrawlNext(page=page):
+                case machine.CrawlNext(page=page):
                     self._places.pick_up(origin, page)
                     if not await self._may_take(origin, page):
                         return
                     requested = await self._runner.crawl(origin, page)
                     self.requests += requested
-                case Sleep() | Finish():
+                case machine.Sleep() | machine.Finish():
                     return
                 case _:
                     assert_never(turn)
@@ -160,8 +153,8 @@ class Slots:
             self.lost = failure
         else:
             state, settings = self._table.states[origin], self._table.settings.settings_of(origin)
-            answer = CrawlAnswer(0, ExitCode.database_error)
-            self._table.update(after_crawl(state, answer, self._clock.now(), settings))
+            answer = machine.CrawlAnswer(0, ExitCode.database_error)
+            self._table.update(machine.after_crawl(state, answer, self._clock.now(), settings))
             self.unsaved.add(origin)
             self.refused = self.refused or f"the database refused an attempt of {origin}: {failure}"
         self.hinder(str(failure))

@@ -17,17 +17,8 @@ from tui_crawler.domain.records.attempt import Exchange, Reading, RedirectSource
 from tui_crawler.domain.records.content_kind import OTHER, LinkKind
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, SiteLinks
+from tui_crawler.fetch import document
 from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8, with_query_in
-from tui_crawler.fetch.document import (
-    STATING_TAGS,
-    Statements,
-    canonical_in_header,
-    feed_statements,
-    feed_type,
-    html_statements,
-    refresh_target,
-    x_robots_tag,
-)
 from tui_crawler.fetch.headers import content_type, location_text, values_of
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import (
@@ -68,7 +59,7 @@ class _Content:
     """The content of a body of one kind. `in_encoding`: the queries of its URLs are in its encoding, else in UTF-8 (of
     feeds and style sheets)."""
 
-    said: Statements = field(default_factory=Statements)
+    said: document.Statements = field(default_factory=document.Statements)
     candidates: Iterable[Candidate] = ()
     parsed: ParsedMarkup | None = None
     in_encoding: bool = True
@@ -113,7 +104,7 @@ class PageReading:
         limits = self._limits
         if kind == OTHER or not body:
             nothing = LinkCollector(self._resolver(self._url), limits.max_links, limits.max_anchor_chars)
-            reading = self._reading(kind, mime, encoding_of_label(label) or "", Statements(), nothing)
+            reading = self._reading(kind, mime, encoding_of_label(label) or "", document.Statements(), nothing)
             return ParsedBody(reading, nothing.resolver)
         if len(body) > limits.max_input_bytes and kind == HTML:
             body, _ = without_long_attributes(body, limits)
@@ -150,7 +141,7 @@ class PageReading:
             plain = None if needs_tree or may_hold_links(markup) else plain_tags(markup, self._limits)
             if plain is not None and not may_be_deep(markup, self._tags):
                 stating = ((name, source) for name, _, source in plain if name != "a")
-                return _Content(html_statements(stating, self._token, self._now), plain_candidates(plain))
+                return _Content(document.html_statements(stating, self._token, self._now), plain_candidates(plain))
             return self._html(parse_html(markup, self._limits, self._out_of_time), markup)
         parsed = parse_xml(markup, self._limits, self._out_of_time)
         root = parsed.root
@@ -160,26 +151,26 @@ class PageReading:
         self._note(parsed.incomplete)
         if root is None:
             return _Content(parsed=parsed)
-        if kind == RSS or feed_type(root):
+        if kind == RSS or document.feed_type(root):
             found = with_xml_base(feed_candidates(root), root, self._url.href)
-            return _Content(feed_statements(root), found, parsed, in_encoding=False)
+            return _Content(document.feed_statements(root), found, parsed, in_encoding=False)
         return _Content(candidates=with_xml_base(xml_candidates(root), root, self._url.href), parsed=parsed)
 
     def _html(self, parsed: ParsedMarkup, markup: bytes) -> _Content:
         self._note(parsed.incomplete)
         if parsed.root is None:
             return _Content(parsed=parsed)
-        stating = ((element.tag, element) for element in parsed.root.iter(*STATING_TAGS))
+        stating = ((element.tag, element) for element in parsed.root.iter(*document.STATING_TAGS))
         candidates = html_candidates(parsed.root)
         if may_hold_links(markup):
             candidates = chain(candidates, inline_style_links(parsed.root, self._out_of_time))
-        return _Content(html_statements(stating, self._token, self._now), candidates, parsed)
+        return _Content(document.html_statements(stating, self._token, self._now), candidates, parsed)
 
-    def _reading(self, kind: str, mime: str, charset: str, said: Statements, links: LinkCollector) -> Reading:
+    def _reading(self, kind: str, mime: str, charset: str, said: document.Statements, links: LinkCollector) -> Reading:
         """Return what the document and its header say together; the header wins where only one can be right."""
         headers, resolver = self._exchange.headers, links.resolver
-        robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token, self._now)
-        in_header = canonical_in_header(values_of(headers, "Link"))
+        robots = said.robots | document.x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token, self._now)
+        in_header = document.canonical_in_header(values_of(headers, "Link"))
         title, most = said.title.encode("utf-8", "replace"), self._limits.max_title_bytes
         if len(title) > most:
             title = title[:most]
@@ -204,7 +195,9 @@ class PageReading:
             sitemaps=tuple(filter(None, (self._target(resolver, raw) for raw in said.sitemaps))),
         )
 
-    def _refreshes(self, resolver: LinkResolver, said: Statements) -> Iterator[tuple[CrawlUrl, RedirectSource, bool]]:
+    def _refreshes(
+        self, resolver: LinkResolver, said: document.Statements
+    ) -> Iterator[tuple[CrawlUrl, RedirectSource, bool]]:
         """Yield where refreshes of header and document lead, and whether late; a reload is left out."""
         in_header = location_text(self._exchange.header("Refresh"))
         for by, content, source in (
@@ -213,7 +206,7 @@ class PageReading:
         ):
             if not content:
                 continue
-            raw, is_late = refresh_target(content)
+            raw, is_late = document.refresh_target(content)
             target = self._target(by, raw)
             if target is not None and target != self._url:
                 yield target, source, is_late

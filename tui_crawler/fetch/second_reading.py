@@ -22,14 +22,7 @@ from typing import Any, BinaryIO
 import zstandard
 
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.records.attempt import (
-    DataValue,
-    Exchange,
-    Reading,
-    Validation,
-    ValidationError,
-    WaitingDocument,
-)
+from tui_crawler.domain.records import attempt as records
 from tui_crawler.domain.records.content_kind import OTHER
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, normalise
@@ -45,7 +38,7 @@ _SPARE_CPU_S = 1
 _LONGEST_ANSWER = 64 << 20
 
 
-async def read_again(reader: PageReader, document: WaitingDocument) -> Reading:
+async def read_again(reader: PageReader, document: records.WaitingDocument) -> records.Reading:
     """Return what validators and data rules say of a stored document; all else in the reading is not for use."""
     url = normalise(document.url)
     if not isinstance(url, CrawlUrl):
@@ -53,7 +46,7 @@ async def read_again(reader: PageReader, document: WaitingDocument) -> Reading:
     with _DECOMPRESSOR.stream_reader(document.packed) as stream:
         body = stream.read(min(document.size, reader.setup.limits.max_body_bytes))
     headers = (("Content-Type", f"{document.content_type}; charset={document.charset}"),)
-    exchange = Exchange((), ExitCode.file_ingested, 200, 0, headers=headers, body=body)
+    exchange = records.Exchange((), ExitCode.file_ingested, 200, 0, headers=headers, body=body)
     found = await reader.read(url, exchange)
     return replace(found, incomplete=("data",) if "data" in found.incomplete else ())
 
@@ -65,9 +58,9 @@ class SecondReader:
     _setup: ReaderSetup
     _child: asyncio.subprocess.Process | None = None
 
-    async def read(self, documents: Sequence[WaitingDocument]) -> list[Reading | None]:
+    async def read(self, documents: Sequence[records.WaitingDocument]) -> list[records.Reading | None]:
         """Return the result for each document, None where it ended the child. Raises OSError: no child starts."""
-        found: list[Reading | None] = []
+        found: list[records.Reading | None] = []
         at_once = _AT_ONCE
         while len(found) < len(documents):
             answers = await self._answers(documents[len(found) : len(found) + at_once])
@@ -77,7 +70,7 @@ class SecondReader:
             found += answers
         return found
 
-    async def _answers(self, documents: Sequence[WaitingDocument]) -> list[Reading]:
+    async def _answers(self, documents: Sequence[records.WaitingDocument]) -> list[records.Reading]:
         """Return what is said of the first ones, at least of one; of none where the child has ended over them."""
         child, goes_on = self._child or await self._start(), False
         try:
@@ -131,14 +124,14 @@ class SecondReader:
             return await child.stdout.readline()
 
 
-def _reading(validation: Any, data: Any, incomplete: Any, message: Any) -> Reading:
+def _reading(validation: Any, data: Any, incomplete: Any, message: Any) -> records.Reading:
     """An answer, as `_as_json` made it. Raises TypeError, ValueError for what is none."""
     if validation is not None:
         kind, errors = validation
-        validation = Validation(str(kind), tuple(ValidationError(*error) for error in errors))
-    values, cut = tuple(DataValue(*one) for one in data), tuple(map(str, incomplete))
+        validation = records.Validation(str(kind), tuple(records.ValidationError(*error) for error in errors))
+    values, cut = tuple(records.DataValue(*one) for one in data), tuple(map(str, incomplete))
     code = ExitCode.file_ingested
-    return Reading(OTHER, code, validation=validation, data=values, incomplete=cut, message=str(message))
+    return records.Reading(OTHER, code, validation=validation, data=values, incomplete=cut, message=str(message))
 
 
 def main() -> None:
@@ -185,7 +178,7 @@ async def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
             answers.flush()
 
 
-def _as_json(found: Reading) -> list[Any]:
+def _as_json(found: records.Reading) -> list[Any]:
     checked = found.validation
     errors = [[one.line, one.column, one.message] for one in checked.errors] if checked else []
     return [

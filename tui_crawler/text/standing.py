@@ -39,14 +39,7 @@ class Standing(StrEnum):
 _SEVERITY: Mapping[Standing, int] = {one: rank for rank, one in enumerate(Standing)}
 _LEAST_PROBLEM = _SEVERITY[Standing.empty]
 _OF_PHASE: Mapping[str, Standing] = {OriginPhase.waiting: Standing.waiting, OriginPhase.ready: Standing.ready}
-TALLIES = (
-    Standing.crawling,
-    Standing.waiting,
-    Standing.paused,
-    Standing.failing,
-    Standing.gave_up,
-    Standing.finished,
-)
+TALLIES = (Standing.crawling, Standing.waiting, Standing.paused, Standing.failing, Standing.gave_up, Standing.finished)
 """By what origins are counted, in the order in which the counts are shown."""
 
 _COUNTED_AS: Mapping[Standing, Standing] = {

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
-from itertools import groupby
 from math import expm1, log1p
 
 from tui_crawler.domain.history.idle_reason import delay_words
 from tui_crawler.domain.history.timeline import LaneCell, LaneEvent, LaneMark, LanePhase, Timeline
 from tui_crawler.domain.records.exit_code import Group
 from tui_crawler.domain.records.status_words import finish_words
-from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, round_top
+from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, joined, round_top
 from tui_crawler.text.format import clock, count, date_time, phase, plural
 from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark
 from tui_crawler.text.safe_text import safe
@@ -143,8 +142,7 @@ def _height(ms: float) -> float:
 
 def _line(label: str, cells: Iterable[tuple[str, str]], cursor: int | None) -> list[Piece]:
     marked = [(glyph, "strong reverse" if at == cursor else role) for at, (glyph, role) in enumerate(cells)]
-    runs = groupby(marked, key=lambda cell: cell[1])
-    return [(label.ljust(LABEL), "muted"), *(("".join(text for text, _ in run), role) for role, run in runs)]
+    return [(label.ljust(LABEL), "muted"), *joined(marked)]
 
 
 def _asked(cell: LaneCell) -> tuple[str, str]:

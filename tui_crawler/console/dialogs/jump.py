@@ -88,15 +88,11 @@ class JumpLabel(Lines, can_focus=False):
 
     def place(self, screen: Size, box: Region) -> None:
         """Takes its place: in the middle of a pane, over a tab; not over the box if there is room above it."""
-        region = self.target.region
-        if region is None:
-            return
-        key = key_name(self.target.key)
+        key, region = key_name(self.target.key), self.target.region or Region()
         roomy = region.width >= _LEAST_BOX.width and region.height >= _LEAST_BOX.height
-        words: tuple[Styled, ...] = (Styled(f" {key} ", "accent bold"),)
-        if self.target.name and region.width >= _LEAST_BOX.width:
-            name = clip(self.target.name, max(1, region.width - 8))
-            words = (*words, Styled(f"{name} "))
+        named = self.target.name and region.width >= _LEAST_BOX.width
+        name = f"{clip(self.target.name, max(1, region.width - 8))} " if named else ""
+        words = Styled(f" {key} ", "accent bold"), Styled(name)
         self.set_class(roomy, "-roomy")
         self.show([words])
         width, height = width_of(words) + 2 * roomy, 3 if roomy else 1

@@ -69,21 +69,22 @@ class QuitScreen(Dialog):
             yield Static("", id="countdown", markup=False)
             yield Static(f"q again: cancel them now{more}", id="quit-keys", classes="dialog-note", markup=False)
 
-    def tell(self, in_flight: int, remaining_ms: int, whole_ms: int, *, forced: bool, detaching: bool = False) -> None:
-        """Shows how much is left; `detaching`: and that the crawl will go on by itself."""
-        if detaching:
-            self._tell_detaching("q again: cancel the requests now")
-        words = "Writing the last results…"
-        if in_flight:
+    def tell(
+        self, in_flight: int, remaining_ms: int, whole_ms: int, *, forced: bool, detaching: bool, starting: bool
+    ) -> None:
+        """Shows how much is left; `detaching`: and that the crawl will continue by itself, in a process that may be
+        `starting`."""
+        words, gauge = "Starting the crawl as its own process…", ""
+        if not starting:
             requests = plural(in_flight, "request")
-            words = f"Cancelling {requests}…" if forced else f"Finishing {requests}… {seconds(remaining_ms)}"
-        gauge = bar(remaining_ms / whole_ms, _BAR, track="░") if whole_ms else ""
+            going = f"Cancelling {requests}…" if forced else f"Finishing {requests}… {seconds(remaining_ms)}"
+            words = going if in_flight else "Writing the last results…"
+            gauge = bar(remaining_ms / whole_ms, _BAR, track="░")
+        if detaching:
+            closes = "This console closes as soon as the new process crawls."
+            self.query_one(".dialog").border_title = Content("Detaching")
+            self.query_one("#quit-keys", Static).update(closes if starting else "q again: cancel the requests now")
         self.query_one("#countdown", Static).update(Content(f"{words}\n{gauge}"))
-
-    def tell_start(self) -> None:
-        """Shows that the crawl is being started as a process of its own."""
-        self._tell_detaching("This console closes as soon as the new process crawls.")
-        self.query_one("#countdown", Static).update(Content("Starting the crawl as its own process…\n"))
 
     def action_force(self) -> None:
         self._force_end()
@@ -91,7 +92,3 @@ class QuitScreen(Dialog):
     def action_detach(self) -> None:
         if self._leave_crawling is not None:
             self._leave_crawling()
-
-    def _tell_detaching(self, keys: str) -> None:
-        self.query_one(".dialog").border_title = Content("Detaching")
-        self.query_one("#quit-keys", Static).update(Content(keys))

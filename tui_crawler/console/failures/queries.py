@@ -27,7 +27,6 @@ class FailureReports(OriginReports, Protocol):
     def failure_window(
         self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool, sought: tuple[str, ...]
     ) -> PageWindow: ...
-    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]: ...
     def referrers(self, page_id: int, limit: int) -> Referrers: ...
     def contract(self, origin: str) -> Contract: ...
 
@@ -118,12 +117,13 @@ def retry_plan(
     """Read what putting a group back means, once for each `asked`: the origins with most pages, and at most MOST_URLS
     of the pages. `pages` is how many each of its origins has."""
     # Of what is indexed a command names the group without naming its pages.
-    urls = () if all(name in _INDEXED for name, _ in key) else reports.failure_urls(key, MOST_URLS)
-    if urls:
-        pages = tuple(Counter(origin for _, origin in urls).most_common())
+    named = not all(name in _INDEXED for name, _ in key)
+    found = reports.failure_window(key, 0, MOST_URLS, False, ()).pages if named else ()
+    if found:
+        pages = tuple(Counter(page.origin for page in found).most_common())
     views = (reports.origin(name) for name, _ in pages[:MOST_ORIGINS])
     origins = {view.origin: view for view in views if view is not None}
-    return RetryPlan(tuple(url for url, _ in urls), pages, origins)
+    return RetryPlan(tuple(page.url for page in found), pages, origins)
 
 
 class GroupWindow(SpanWindow):

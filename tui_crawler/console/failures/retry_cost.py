@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.retry_start import RetryStart, held_word
-from tui_crawler.console.urls.cells import host_of, origin_of
+from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.command import RETRIED_NEXT
 from tui_crawler.domain.records.page import RETRIED_AT_ONCE
@@ -40,11 +39,6 @@ class RetryCost:
     patience: int = 0
     late: bool = False
     tries: int = 1
-
-
-def pages_by_origin(urls: Iterable[str]) -> dict[str, int]:
-    """How many of these URLs, as they are stored, each origin has."""
-    return dict(Counter(map(origin_of, urls)))
 
 
 def retry_cost(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
+from tui_crawler.console.logs.attempts import exit_cell, status_cell
 from tui_crawler.console.urls.cells import host_cell, host_of, path_of
 from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
 from tui_crawler.domain.crawl.recovery import NextTry
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.failures.queries import CountedFailures, GroupKey, GroupWindow
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
-    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.rules.pattern import Cluster
     from tui_crawler.domain.records.page_view import FailureGroup, PageView, Referrer, Referrers
 
@@ -203,17 +202,6 @@ def referrers_title(page: PageView | None, found: Referrers | None) -> str:
     if page is None or found is None:
         return "Linked from"
     return f"Linked from {count(len(found.first) + found.more)}" if found.first else "Linked from nowhere"
-
-
-def page_lines(page: PageView | None) -> list[Line]:
-    """The page under the cursor: whole URL, title, and its message; without one, what its exit code means."""
-    if page is None:
-        return []
-    words = Styled(f"  {page.message}") if page.message else Styled(f"  {meaning(page.last_exit_code)}", "muted")
-    return [
-        (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
-        (exit_in_full(page.last_exit_code), words),
-    ]
 
 
 def place_words(keyset: GroupWindow, index: int, *, whole: bool) -> str:

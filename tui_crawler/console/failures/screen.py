@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -27,10 +27,11 @@ from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
-from tui_crawler.console.urls.rows import PageLine
+from tui_crawler.console.urls.rows import PageLine, url_lines
 from tui_crawler.text.format import clock, count, plural
 
 if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.screen.base import ConsoleScreen
@@ -177,7 +178,7 @@ class FailuresScreen(RowsScreen):
         self._list = PageList(
             self._page_table, GroupWindow((), 0), self._page_row, self._show_pages, self.console.read_soon
         )
-        self._info = FactsPane(lambda: rows.page_lines(self._page()), "Page", id="page-info", still=True)
+        self._info = FactsPane(self._facts, "Page", id="page-info", still=True)
         self._referrers = CrawlTable(REFERRERS, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
         yield Vertical(upper, self._info, self._referrers, id="body")
@@ -205,6 +206,10 @@ class FailuresScreen(RowsScreen):
             lines = (ReferrerLine(number, one, page.origin) for number, one in enumerate(found.first))
             self._referrers.fill(lines, present(self.console.clock))
         self._show_page_titles()
+
+    def _facts(self) -> Sequence[Line]:
+        page, console = self._page(), self.console
+        return url_lines(page, console.command_queue.outlook_of(page), console.clock.zone)[:2] if page else []
 
     def show_live(self) -> None:
         self._list.show_live()

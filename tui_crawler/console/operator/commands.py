@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +23,7 @@ from tui_crawler.console.operator.retry_start import (
     outlook_on_list,
     retry_start_of,
 )
+from tui_crawler.console.urls.cells import origin_of
 from tui_crawler.domain.records import command as orders
 from tui_crawler.text.format import count, plural, seconds
 from tui_crawler.text.same_as import same_as
@@ -117,10 +119,6 @@ class UndoStack:
         if intent.inverse:
             return UndoStack((*self.done, intent)[-_KEPT:])
         return replace(self, final=intent)
-
-    def past_it(self) -> UndoStack:
-        """After it was told what stands in the way: what comes before it can be undone now."""
-        return replace(self, final=None)
 
     def undo(self) -> tuple[Intent, UndoStack] | None:
         """The intent that undoes the last one, and the stack after it; None when there is none."""
@@ -403,15 +401,13 @@ class CommandQueue(Handles):
         """Gives URLs their tries back; asks first when there are several, a run would start, or the origin gave up, and
         says what it takes. Of several only those are meant that have failed, where that is known; where none has, those
         that were blocked or dropped."""
-        from tui_crawler.console.failures.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
-
         whole = len(now.urls)
         urls = (now.failing or now.barred) if whole > 1 and now.failing is not None else now.urls
         if not urls:
             words = f"retry: none of the {count(whole)} marked pages has failed, was blocked or dropped"
             self._tell("no", words, "muted")
             return
-        origins, pages = self._live_state.origins, pages_by_origin(urls)
+        origins, pages = self._live_state.origins, Counter(map(origin_of, urls))
         views = [view for name in pages if (view := origins.get(name)) is not None]
         estimate = self.estimate(views)
         if whole == 1 and estimate.retry_start is not RetryStart.new_run and not estimate.gave_up:
@@ -441,7 +437,7 @@ class CommandQueue(Handles):
         if step is not None and stack.in_the_way:
             key = self._key_names("journal.undo")
             self._tell("no", f"{stack.in_the_way}; {key} again undoes {stack.next_undo}", "warning")
-            self.undo_stack = stack.past_it()
+            self.undo_stack = replace(stack, final=None)
         elif step is not None:
             last = stack.done[-1]
             ids = self._written.get(last)

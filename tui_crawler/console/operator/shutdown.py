@@ -146,11 +146,8 @@ class ExitActions(Handles):
         hosting = self._hosting
         top = self._countdown if hosting.quitting and hosting.host is not None else None
         if top is not None and is_ready(top) and hosting.host is not None:
-            if self._handing_over:
-                top.tell_start()
-            else:
-                left = hosting.remaining_ms(now)
-                top.tell(hosting.host.in_flight, left, DRAIN_MS, forced=hosting.forced, detaching=self._hands_over)
+            how = {"forced": hosting.forced, "detaching": self._hands_over, "starting": self._handing_over}
+            top.tell(hosting.host.in_flight, hosting.remaining_ms(now), DRAIN_MS, **how)
         stuck = hosting.lost_patience(now) and not self._handing_over
         if stuck or (self._leave_at is not None and now >= self._leave_at):
             self.leave()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tui_crawler.console.ports import Reports
 from tui_crawler.console.reading.ask import (
     COUNTER_MS,
     FAST_MS,
@@ -30,9 +29,11 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.history.coverage import Coverage
     from tui_crawler.domain.history.diagnosis import DiagnosisFacts
     from tui_crawler.domain.records.operator_view import JobView
-    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
+    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.records.worker import WorkerView
 
 
@@ -92,13 +93,15 @@ EVENTS: NewsAsk[AttemptView] = NewsAsk(attempts_since, every_ms=COUNTER_MS)
 class HeaderReports(Protocol):
     """What header, tabs and prompt need of the whole crawl, and the workers that have not ended."""
 
+    def totals(self) -> TotalsView: ...
+    def coverage_statement(self) -> Coverage: ...
     def diagnosis_facts(self) -> DiagnosisFacts: ...
     def jobs(self) -> tuple[JobView, ...]: ...
     def workers(self) -> tuple[WorkerView, ...]: ...
 
 
-TOTALS = reads(Reports.totals, COUNTER_MS)()
-COVERAGE = reads(Reports.coverage_statement)()
+TOTALS = reads(HeaderReports.totals, COUNTER_MS)()
+COVERAGE = reads(HeaderReports.coverage_statement)()
 """What the run covers; it takes a while to read."""
 JOBS = reads(HeaderReports.jobs, RARE_MS)()
 WORKERS = reads(HeaderReports.workers, by_time=True)()

@@ -2,8 +2,6 @@
 
 A small module: what reads the first rows of a crawl needs no more."""
 
-from __future__ import annotations
-
 from enum import IntEnum, StrEnum
 
 

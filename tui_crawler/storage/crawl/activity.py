@@ -38,8 +38,7 @@ def note_finish(transaction: Transaction, origin_id: int, reason: str) -> None:
 
 def newest_run(transaction: Transaction) -> int:
     """The run that a session works for is always the newest one; 0 when there was none."""
-    row = transaction.one(_newest_run, {})
-    return row[0] if row else 0
+    return int(transaction.number(_newest_run))
 
 
 _newest_finish = builds(

@@ -113,8 +113,7 @@ def forget_minutes(transaction: Transaction) -> None:
 
 def mark(transaction: Transaction, name: str) -> int:
     """The number kept under a name, 0 when there is none."""
-    row = transaction.one(_find_mark, {"name": name})
-    return row[0] if row else 0
+    return int(transaction.number(_find_mark, {"name": name}))
 
 
 def set_mark(transaction: Transaction, name: str, value: int) -> None:

@@ -12,16 +12,7 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.crawl.job import JobChange
-from tui_crawler.domain.records.command import (
-    ActionResult,
-    AddSeeds,
-    BadCommand,
-    PendingAction,
-    SetJob,
-    SteerJobs,
-    from_json,
-    to_json,
-)
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.page import NewPage, TodoPage
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.exclusion import Exclusion
@@ -78,7 +69,7 @@ def _free_job(transaction: Transaction, claim: Claim, job_id: int) -> jobs.JobRo
     return next((one for one in jobs.job_rows(transaction) if one.job_id == job_id and one.is_free(claim)), None)
 
 
-def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
+def change_job(transaction: Transaction, claim: Claim, command: commands.SetJob | commands.SteerJobs) -> JobChange:
     """Change jobs; let pages out of stashes for those beyond the depth now. Raises NoSuchJob, ValueError."""
     change = jobs.change_job(transaction, claim, command)
     counts = stashes.drip_all(transaction, claim) + Counter(dict(change.queue.origins))
@@ -105,33 +96,33 @@ def change_exclusion(transaction: Transaction, exclusion: Exclusion, remove: boo
 
 def waiting_actions(
     transaction: Transaction, after_id: int
-) -> tuple[tuple[PendingAction, ...], tuple[ActionResult, ...]]:
+) -> tuple[tuple[commands.PendingAction, ...], tuple[commands.ActionResult, ...]]:
     """The rows of the journal that wait, oldest first; and results for those that cannot be read."""
-    actions: list[PendingAction] = []
-    unreadable: list[ActionResult] = []
+    actions: list[commands.PendingAction] = []
+    unreadable: list[commands.ActionResult] = []
     for action_id, at, who, name, command in transaction.all(_waiting, {"after_id": after_id}):
         try:
-            actions.append(PendingAction(action_id, at, who, from_json(name, command)))
-        except BadCommand as error:
-            unreadable.append(ActionResult(action_id, "", "", str(error)))
+            actions.append(commands.PendingAction(action_id, at, who, commands.from_json(name, command)))
+        except commands.BadCommand as error:
+            unreadable.append(commands.ActionResult(action_id, "", "", str(error)))
     return tuple(actions), tuple(unreadable)
 
 
-def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, tuple[PendingAction, ...]]:
+def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, tuple[commands.PendingAction, ...]]:
     """The rows after `after_id` carried out without error, up to the first that waits; the id of the last one read."""
     last = after_id
-    actions: list[PendingAction] = []
+    actions: list[commands.PendingAction] = []
     for action_id, at, who, name, command, applied_at, error in transaction.all(_later, {"after_id": after_id}):
         if not applied_at:
             break
         last = action_id
-        with suppress(BadCommand):
+        with suppress(commands.BadCommand):
             if not error:
-                actions.append(PendingAction(action_id, at, who, from_json(name, command)))
+                actions.append(commands.PendingAction(action_id, at, who, commands.from_json(name, command)))
     return last, tuple(actions)
 
 
-def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) -> None:
+def finish_actions(transaction: Transaction, results: Iterable[commands.ActionResult]) -> None:
     """Write results of actions into the journal; one that undoes another marks that, unless it failed."""
     for result in results:
         action = {"operator_action_id": result.action_id}
@@ -139,7 +130,7 @@ def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) ->
         transaction.run(_finish_action, {**action, **said, "applied_at": transaction.now})
         if not result.error:
             for (long,) in transaction.all(_long_list, action):
-                kept = to_json(AddSeeds(**json.loads(long)).shortened())
+                kept = commands.to_json(commands.AddSeeds(**json.loads(long)).shortened())
                 transaction.run(_shorten, {**action, "command": kept})
             transaction.run(_take_back, action)
 

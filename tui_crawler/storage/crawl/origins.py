@@ -119,14 +119,10 @@ def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str, *,
         for origin, path in claim.start_paths:
             transaction.run(set_start_path, {"origin_id": row.id, "origin": clean(origin), "start_path": clean(path)})
     if not row.participates if afresh is None else afresh:
-        _start_afresh(transaction, claim, row.id)
-
-
-def _start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
-    """What a new run resets (docs/behaviour.md); robots.txt, next_request_at, pause and pages stay."""
-    transaction.run(clear_todo, {"origin_id": origin_id})
-    begun = {"patience": claim.patience, "politeness": claim.start_politeness, "change": transaction.change}
-    transaction.run(_reset, {"origin_id": origin_id, **begun})
+        # what a new run resets (docs/behaviour.md); robots.txt, next_request_at, pause and pages stay
+        transaction.run(clear_todo, {"origin_id": row.id})
+        begun = {"patience": claim.patience, "politeness": claim.start_politeness, "change": transaction.change}
+        transaction.run(_reset, {"origin_id": row.id, **begun})
 
 
 class OriginChange(NamedTuple):

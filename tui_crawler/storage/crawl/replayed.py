@@ -21,15 +21,7 @@ from tui_crawler.domain.crawl.turn import OriginCommand, robots_status
 from tui_crawler.domain.history.pulse import MINUTE_MS
 from tui_crawler.domain.history.replayed import FOLDED, PageFold, ReplayGoal, ReplayMoment, ReplaySpan
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.records.command import (
-    BadCommand,
-    PauseOrigins,
-    RefetchRobots,
-    ResumeOrigins,
-    SetDelay,
-    TopUpPatience,
-    from_json,
-)
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES, UNTOUCHED, ExitCode
 from tui_crawler.domain.records.page import EMBEDDED
 from tui_crawler.domain.records.status import PageStatus, RobotsStatus
@@ -48,9 +40,9 @@ MADE = ("origin", "page", "job", "run", "exit_count")
 _FEW = 500  # attempts; of more, and more than there are up to the moment, everything is made anew
 _AHEAD = 500  # attempts behind the moment among which those under way are looked for
 _REOPENED: Mapping[type[object], frozenset[str]] = {
-    ResumeOrigins: frozenset({FinishReason.operator.value}),
-    TopUpPatience: frozenset(GAVE_UP),
-    RefetchRobots: frozenset({FinishReason.exhausted.value}),
+    commands.ResumeOrigins: frozenset({FinishReason.operator.value}),
+    commands.TopUpPatience: frozenset(GAVE_UP),
+    commands.RefetchRobots: frozenset({FinishReason.exhausted.value}),
 }
 """What lets an origin go on that has ended so."""
 _ORIGIN = [one.column_name for one in Origin._meta.sorted_fields]
@@ -294,21 +286,21 @@ class Move:
         """The row after what operators had asked of the origin. What a later attempt says holds in its place."""
         then |= {"paused": 0, "paused_at": 0, "paused_by": "", "operator_delay_ms": 0}
         for at, who, command in self._asked:
-            origins = (command.origin,) if isinstance(command, SetDelay) else command.origins
+            origins = (command.origin,) if isinstance(command, commands.SetDelay) else command.origins
             if origins and then["origin"] not in origins:
                 continue
             later = at > then["last_attempt_at"]
             if then["finish_reason"] in _REOPENED.get(type(command), ()) and at >= finished_at:
                 then["finish_reason"] = ""
             match command:
-                case PauseOrigins():
+                case commands.PauseOrigins():
                     then |= {"paused": 1, "paused_at": at, "paused_by": who}
-                case ResumeOrigins():
+                case commands.ResumeOrigins():
                     then |= {"paused": 0, "paused_at": 0, "paused_by": ""}
-                case SetDelay(delay_ms=delay_ms):
+                case commands.SetDelay(delay_ms=delay_ms):
                     then["operator_delay_ms"] = delay_ms
                     then["delay_ms"] = max(then["delay_ms"], delay_ms if later and then["last_request_at"] else 0)
-                case TopUpPatience() if later:
+                case commands.TopUpPatience() if later:
                     then["patience"] = max(then["patience"], self._patience)
         return then
 
@@ -338,8 +330,8 @@ def _asked_of(actions: Iterable[Row]) -> list[tuple[int, str, OriginCommand]]:
     """What operators asked of origins (none named: of all): when it was carried out, who, and the command."""
     asked = []
     for action, text, at, who in actions:
-        with suppress(BadCommand):
-            command = from_json(action, text)
+        with suppress(commands.BadCommand):
+            command = commands.from_json(action, text)
             if isinstance(command, OriginCommand):
                 asked.append((at, who, command))
     return asked

@@ -4,7 +4,7 @@ of its own, so that what turns bring is stored in between. What is put back come
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -102,14 +102,9 @@ def meant(transaction: Transaction, selection: RetryPages) -> RetrySelection:
         codes = frozenset(int(code) for code in ExitCode if code not in CRAWLED)
     known = (origins.find(transaction, name) for name in dict.fromkeys(selection.origins))
     ids = frozenset(row.id for row in known if row is not None) if selection.origins else None
-    until = _newest(transaction, _newest_attempt)
+    until = transaction.number(_newest_attempt)
     named = RetrySelection(codes, codes is None or codes <= FAILURES, ids, until)
     return replace(named, sources=tuple(_sources(transaction, selection.urls, named)))
-
-
-def _newest(transaction: Transaction, build: Callable[[], Any]) -> int:
-    row = transaction.one(build, {})
-    return row[0] if row else 0
 
 
 def _sources(transaction: Transaction, urls: Iterable[str], named: RetrySelection) -> Iterable[_Source]:
@@ -123,8 +118,8 @@ def _sources(transaction: Transaction, urls: Iterable[str], named: RetrySelectio
             if only_failed:
                 yield _Source(_failed_with, (code,))
         if not only_failed:
-            last = _newest(transaction, _newest_page)
-            yield _Source(_scanned, tuple(padded(sorted(codes))), scans=True, last=last)
+            places = tuple(padded(sorted(codes)))
+            yield _Source(_scanned, places, scans=True, last=transaction.number(_newest_page))
     elif codes is None or codes:
         failed = transaction.all(_failed_origins, {}) if ids is None else ()
         for origin_id in sorted(ids or (row[0] for row in failed)):

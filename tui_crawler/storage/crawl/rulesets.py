@@ -15,19 +15,11 @@ from tui_crawler.domain.crawl.job import QueueChange
 from tui_crawler.domain.crawl.run import RunPlan
 from tui_crawler.domain.records.command import ApplyRules
 from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.rules import ruleset
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.pattern import BadPattern
 from tui_crawler.domain.rules.policy import CompiledPolicies, PolicySet
 from tui_crawler.domain.rules.preview import Rejudgement
-from tui_crawler.domain.rules.ruleset import (
-    Ruleset,
-    RulesetChange,
-    RulesetConflict,
-    change_between,
-    from_json,
-    same_rules,
-    to_json,
-)
 from tui_crawler.storage.crawl import operator_actions, rejudging
 from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.jobs import job_id_of
@@ -60,7 +52,7 @@ class Edited:
     robots_name: bool = False
 
 
-def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited) -> tuple[Ruleset, ...]:
+def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited) -> tuple[ruleset.Ruleset, ...]:
     """What holds at a start, the job of the run first; versions are written where the configuration was edited.
 
     `plan.policies` hold for every job of the database, also for one that is no longer configured; a job's own rules
@@ -86,7 +78,7 @@ def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited)
     return tuple(answers)
 
 
-def current(transaction: Transaction) -> tuple[Ruleset, ...]:
+def current(transaction: Transaction) -> tuple[ruleset.Ruleset, ...]:
     """The version in force of each job that has one, the job of the newest run first. Raises StorageFailure."""
     return tuple(_load(transaction, ruleset_id) for _, _, ruleset_id in _jobs(transaction) if ruleset_id)
 
@@ -114,7 +106,7 @@ def foresee(transaction: Transaction, claim: Claim, command: ApplyRules) -> Rule
 
 def apply(
     transaction: Transaction, claim: Claim, command: ApplyRules, who: str, estimate: RuleEstimate | None = None
-) -> tuple[tuple[Ruleset, ...], QueueChange]:
+) -> tuple[tuple[ruleset.Ruleset, ...], QueueChange]:
     """Write a version for each job that the edit changes; return what is in force now, as `current` does, and how many
     pages of which origin went back into the queue.
 
@@ -143,8 +135,8 @@ def apply(
     return current(transaction), _change_of(transaction, back)
 
 
-def _edits(transaction: Transaction, claim: Claim, command: ApplyRules) -> list[tuple[int, Ruleset, PolicySet]]:
-    wanted = from_json(command.rules)
+def _edits(transaction: Transaction, claim: Claim, command: ApplyRules) -> list[tuple[int, ruleset.Ruleset, PolicySet]]:
+    wanted = ruleset.from_json(command.rules)
     CompiledPolicies(wanted)
     jobs = _jobs(transaction)
     job_id = job_id_of(transaction, claim, command.job)
@@ -154,15 +146,15 @@ def _edits(transaction: Transaction, claim: Claim, command: ApplyRules) -> list[
     base = _load(transaction, ruleset_id)
     if base.ruleset_id != command.base_id:
         at = datetime.fromtimestamp(base.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        raise RulesetConflict(
+        raise ruleset.RulesetConflict(
             f"the edit began with version {command.base_id}, but version {base.ruleset_id} is current for job"
             f" {base.job!r}, written by {base.who} at {at}: nothing was written"
         )
-    edit = change_between(base.policies, wanted)
+    edit = ruleset.change_between(base.policies, wanted)
     edits = []
     for job_id, former in _meant(transaction, jobs, command, base, edit):
         policies = edit.applied_to(former.policies)
-        if not same_rules(policies, former.policies):
+        if not ruleset.same_rules(policies, former.policies):
             CompiledPolicies(policies)
             edits.append((job_id, former, policies))
     return edits
@@ -215,19 +207,21 @@ def _rejudgements(
     return rejudgements
 
 
-def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: int, policies: PolicySet) -> Ruleset:
+def _begin_job(
+    transaction: Transaction, claim: Claim, job_id: int, current_id: int, policies: PolicySet
+) -> ruleset.Ruleset:
     if not current_id:
         return _load(transaction, _write(transaction, job_id, policies, 0, None, "read from the configuration"))
     of_configuration = (Job.id == job_id) & (RulesetRow.from_config == 1)
     rows = transaction.fetch(_VERSIONS.where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
     read_last = dict(zip(_VERSION, rows[0], strict=True)) if rows else None
     if read_last is not None and (
-        read_last["policies"] == to_json(policies)  # tells without reading them, however long they are
-        or same_rules(RULESET.of(_VERSION)(tuple(read_last.values())).policies, policies)
+        read_last["policies"] == ruleset.to_json(policies)  # tells without reading them, however long they are
+        or ruleset.same_rules(RULESET.of(_VERSION)(tuple(read_last.values())).policies, policies)
     ):
         if read_last["ruleset_id"] != current_id:
             return _load(transaction, current_id)
-        return RowMapper(Ruleset).of(_VERSION)(tuple((read_last | {"policies": policies}).values()))
+        return RowMapper(ruleset.Ruleset).of(_VERSION)(tuple((read_last | {"policies": policies}).values()))
     now = _load(transaction, current_id)
     said = "the configuration was edited"
     if not now.from_config:
@@ -239,16 +233,16 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
 
 
 def _meant(
-    transaction: Transaction, jobs: list[Row], command: ApplyRules, base: Ruleset, edit: RulesetChange
-) -> list[tuple[int, Ruleset]]:
+    transaction: Transaction, jobs: list[Row], command: ApplyRules, base: ruleset.Ruleset, edit: ruleset.RulesetChange
+) -> list[tuple[int, ruleset.Ruleset]]:
     """The jobs that an edit is for, with their current versions. Raises ValueError when the rules of all jobs are to
     be replaced although some have rules of their own."""
     if command.job:
         return [(job_id, base) for job_id, name, _ in jobs if name == clean(command.job)]
     meant = [(job_id, _load(transaction, ruleset_id)) for job_id, _, ruleset_id in jobs if ruleset_id]
     if edit.rules is not None:
-        common = RulesetChange(rules=base.policies.rules)
-        others = [one.job for _, one in meant if not same_rules(common.applied_to(one.policies), one.policies)]
+        common = ruleset.RulesetChange(rules=base.policies.rules)
+        others = [one.job for _, one in meant if not ruleset.same_rules(common.applied_to(one.policies), one.policies)]
         if others:
             raise ValueError(
                 f"jobs with rules of their own: {', '.join(others)}; say with --job whose rules are to be replaced"
@@ -265,7 +259,7 @@ def _write(
         RulesetRow.at: transaction.now,
         RulesetRow.who: CONFIGURATION if who is None else clean(who),
         RulesetRow.note: clean(said),
-        RulesetRow.rules: to_json(policies),
+        RulesetRow.rules: ruleset.to_json(policies),
         RulesetRow.from_config: int(who is None),
     }
     ruleset_id = int(transaction.fetch(RulesetRow.insert(values).returning(RulesetRow.id))[0][0])
@@ -273,7 +267,7 @@ def _write(
     return ruleset_id
 
 
-def _load(transaction: Transaction, ruleset_id: int) -> Ruleset:
+def _load(transaction: Transaction, ruleset_id: int) -> ruleset.Ruleset:
     rows = transaction.fetch(_VERSIONS.where(RulesetRow.id == ruleset_id))
     if not rows:
         raise StorageFailure(f"ruleset {ruleset_id} is not in the database")

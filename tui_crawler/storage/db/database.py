@@ -19,17 +19,8 @@ import peewee
 
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.records.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.db.file_identity import (
-    APPLICATION_ID,
-    FileState,
-    check_current,
-    examine,
-    has_log_file,
-    open_to_read,
-    put_log_away,
-    server_module,
-)
-from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db import file_identity
+from tui_crawler.storage.db.open_settings import USUAL, OpenSettings
 from tui_crawler.storage.db.owner import check_at_rest
 from tui_crawler.storage.db.views import create_views, drop_views, views_are_current
 from tui_crawler.storage.drivers.dialect import is_server
@@ -58,17 +49,17 @@ def open_writable(path: DatabasePlace, settings: OpenSettings) -> peewee.Databas
     Raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; RunHeld when a migration is needed during a live run.
     """
     if isinstance(path, PostgresPlace):
-        return cast(peewee.Database, server_module().open_writable(path, settings))
-    state = examine(path, settings)
+        return cast(peewee.Database, file_identity.server_module().open_writable(path, settings))
+    state = file_identity.examine(path, settings)
     if not path.parent.is_dir():
         raise StorageFailure(f"the folder {path.parent} does not exist")
     _check_may_be_written(path)
     database = _writable(path, settings)
     try:
         database.connect()
-        if state is FileState.absent:
+        if state is file_identity.FileState.absent:
             _create(database, settings)
-        elif state is FileState.older:
+        elif state is file_identity.FileState.older:
             _upgrade(database, path, settings)
         elif not views_are_current(database):
             with database.atomic("IMMEDIATE"):
@@ -104,20 +95,19 @@ def _check_may_be_written(path: Path) -> None:
             raise ReadOnlyDatabase(f"the {what} is read-only: {place}")
 
 
-def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrade | None:
+def upgrade(path: DatabasePlace, settings: OpenSettings = USUAL) -> Upgrade | None:
     """Migrates an older database after a backup copy beside it; None when there is nothing to do.
 
     Raises NotOurDatabase, RunHeld, StorageFailure.
     """
-    settings = settings or OpenSettings()
-    state = examine(path, settings)
+    state = file_identity.examine(path, settings)
     if isinstance(path, PostgresPlace):
-        if state is FileState.current:
-            server_module().open_writable(path, settings).close()  # with the views of this version
+        if state is file_identity.FileState.current:
+            file_identity.server_module().open_writable(path, settings).close()  # with the views of this version
             return None
-        before, latest = server_module().upgrade_at(path, settings)
+        before, latest = file_identity.server_module().upgrade_at(path, settings)
         return Upgrade(before, latest, None)
-    if state is not FileState.older:
+    if state is not file_identity.FileState.older:
         return None
     _check_may_be_written(path)
     with told_of(path), contextlib.closing(_writable(path, settings)) as database:
@@ -125,26 +115,24 @@ def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrad
         return _upgrade(database, path, settings)
 
 
-def connect_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> peewee.Database:
+def connect_readonly(path: DatabasePlace, settings: OpenSettings = USUAL) -> peewee.Database:
     """A connection that never writes. In a read-only folder without a write-ahead log a file is taken as it is.
 
     Raises StorageFailure when there is no such file, and the drivers' errors.
     """
-    settings = settings or OpenSettings()
     if isinstance(path, PostgresPlace):
-        return cast(peewee.Database, server_module().connect(path, settings, readonly=True))
+        return cast(peewee.Database, file_identity.server_module().connect(path, settings, readonly=True))
     if not path.is_file():
         raise StorageFailure(f"there is no database at {path}")
-    return open_to_read(path, partial(_connect_readonly, settings), DATABASE_ERRORS)
+    return file_identity.open_to_read(path, partial(_connect_readonly, settings), DATABASE_ERRORS)
 
 
-def open_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> peewee.Database:
+def open_readonly(path: DatabasePlace, settings: OpenSettings = USUAL) -> peewee.Database:
     """The same, after making sure that the file is ours and of this version.
 
     Raises NotOurDatabase, OlderDatabase, StorageFailure.
     """
-    settings = settings or OpenSettings()
-    check_current(path, settings)
+    file_identity.check_current(path, settings)
     with told_of(path):
         return connect_readonly(path, settings)
 
@@ -198,7 +186,7 @@ def _create(database: peewee.SqliteDatabase, settings: OpenSettings) -> None:
         record_as_migrated(database, settings.migrations)
         create_views(database)
         Meta.insert({Meta.name: "change", Meta.value: 0}).execute(database)
-        database.pragma("application_id", APPLICATION_ID)
+        database.pragma("application_id", file_identity.APPLICATION_ID)
         database.pragma("user_version", settings.version)
 
 
@@ -257,16 +245,16 @@ class IntegrityCheck:
     latest: int
 
 
-def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -> IntegrityCheck:
+def check_integrity(path: DatabasePlace, settings: OpenSettings = USUAL) -> IntegrityCheck:
     """What integrity_check and foreign_key_check find wrong. Changes nothing. Raises NotOurDatabase, StorageFailure."""
-    settings, found_log = settings or OpenSettings(), has_log_file(path)
-    if examine(path, settings) is FileState.absent:
+    found_log = file_identity.has_log_file(path)
+    if file_identity.examine(path, settings) is file_identity.FileState.absent:
         raise StorageFailure(f"there is no database at {path}")
     with told_of(path):
         database: Any = connect_readonly(path, settings)
         try:
             if isinstance(path, PostgresPlace):
-                schema, broken = server_module().look_at(database)
+                schema, broken = file_identity.server_module().look_at(database)
                 return IntegrityCheck(broken, schema, settings.version)
             said = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
             problems = [problem for problem in said if problem != "ok"]
@@ -276,4 +264,4 @@ def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -
         finally:
             database.close()
             if not found_log:
-                put_log_away(path, only_empty=True)
+                file_identity.put_log_away(path, only_empty=True)

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.records.failure import DatabaseUnusable, NotOurDatabase, StorageFailure
-from tui_crawler.storage.db.open_settings import UNFINISHED, OpenSettings
+from tui_crawler.storage.db.open_settings import UNFINISHED, USUAL, OpenSettings
 from tui_crawler.storage.drivers.faults import OlderDatabase, is_no_database, storage_failure, unfinished_copy
 
 T = TypeVar("T")
@@ -131,13 +131,12 @@ class FileState(Enum):
     older = "older"  # of an earlier schema: to be migrated
 
 
-def examine(path: DatabasePlace, settings: OpenSettings | None = None) -> FileState:
+def examine(path: DatabasePlace, settings: OpenSettings = USUAL) -> FileState:
     """What stands at `path`, without changing it. Raises NotOurDatabase, StorageFailure.
 
     Only SQLite may open the file: a POSIX lock is gone when its process closes any descriptor of the file, and with
     the locks of a run in this process another one would take the write-ahead log in use for left over.
     """
-    settings = settings or OpenSettings()
     if isinstance(path, PostgresPlace):
         state: FileState = server_module().examine_server(path, settings)
         return state
@@ -166,15 +165,15 @@ def examine(path: DatabasePlace, settings: OpenSettings | None = None) -> FileSt
     return state_of_version(path, version, settings.version)
 
 
-def check_current(path: DatabasePlace, settings: OpenSettings | None = None) -> None:
+def check_current(path: DatabasePlace, settings: OpenSettings = USUAL) -> None:
     """That there is a database of ours and of this version. Raises NotOurDatabase, OlderDatabase, StorageFailure."""
     if check_not_older(path, settings) is FileState.absent:
         raise StorageFailure(f"there is no database at {path}")
 
 
-def check_not_older(path: DatabasePlace, settings: OpenSettings | None = None) -> FileState:
+def check_not_older(path: DatabasePlace, settings: OpenSettings = USUAL) -> FileState:
     """What stands at `path`. Raises OlderDatabase for an earlier schema, NotOurDatabase, StorageFailure."""
-    settings, found_log = settings or OpenSettings(), has_log_file(path)
+    found_log = has_log_file(path)
     state = examine(path, settings)
     if state is not FileState.older:
         return state

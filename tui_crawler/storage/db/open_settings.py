@@ -40,3 +40,6 @@ class OpenSettings:
     def version(self) -> int:
         """The version of the schema that is meant."""
         return UNFINISHED if self.unfinished else latest_version(self.migrations)
+
+
+USUAL = OpenSettings()

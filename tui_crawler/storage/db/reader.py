@@ -18,7 +18,7 @@ from tui_crawler.domain.records.failure import ReadingStopped, StorageFailure
 from tui_crawler.storage.db.clock import wall_clock
 from tui_crawler.storage.db.database import connect_readonly, let_go_if_lost, open_readonly
 from tui_crawler.storage.db.file_identity import FilePlace, has_log_file, put_log_away
-from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.open_settings import USUAL, OpenSettings
 from tui_crawler.storage.drivers.dialect import dialect_of
 from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, Row, Values, execute, stop_when, stopping, stream
 from tui_crawler.storage.drivers.faults import storage_failure, was_cancelled
@@ -134,7 +134,7 @@ EVERY = 2**62
 class Reader:
     """Executes queries; every error of the driver becomes a StorageFailure with a clear message."""
 
-    def __init__(self, path: DatabasePlace, settings: OpenSettings | None = None) -> None:
+    def __init__(self, path: DatabasePlace, settings: OpenSettings = USUAL) -> None:
         self._path = path
         self._settings = settings
         self._found_log = has_log_file(path)

@@ -18,19 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from tui_crawler.domain.records import segment
 from tui_crawler.domain.records.failure import BadSegment, StorageFailure
-from tui_crawler.domain.records.segment import (
-    HEAD_LINES,
-    LONGEST_LINE,
-    SUFFIX,
-    SegmentHead,
-    SegmentPage,
-    digested_text,
-    head_text,
-    line_of,
-    parse_head,
-    parse_line,
-)
 from tui_crawler.storage.db.file_identity import uri_of
 from tui_crawler.storage.drivers.faults import is_busy
 
@@ -42,7 +31,7 @@ _BLOCK = 1 << 20  # bytes that are written at once
 
 def final_path(folder: Path, name: str) -> Path:
     """Where a segment lies when it is finished."""
-    return folder / f"{name}{SUFFIX}"
+    return folder / f"{name}{segment.SUFFIX}"
 
 
 def part_path(path: Path) -> Path:
@@ -62,13 +51,13 @@ class Batch:
         self._prefix = prefix
         self._created_at = created_at
         self._handed_over = False
-        self.heads: list[SegmentHead] = []
+        self.heads: list[segment.SegmentHead] = []
         try:
             self._lock = _locked(folder / f"{prefix}{_LOCK}")
         except OSError as error:
             raise write_failure(error, folder) from error
 
-    def write(self, entries: Iterable[tuple[str, SegmentPage]], segment_urls: int) -> None:
+    def write(self, entries: Iterable[tuple[str, segment.SegmentPage]], segment_urls: int) -> None:
         """Writes the URLs (job and entry; sorted by job, origin, URL) into segments of so many URLs and one job each.
 
         Raises StorageFailure.
@@ -77,7 +66,7 @@ class Batch:
             pages = (entry for _, entry in of_job)
             while (first := next(pages, None)) is not None:
                 name = f"{self._prefix}-{len(self.heads) + 1:05}"
-                head = SegmentHead(name, job, self._created_at, 0)
+                head = segment.SegmentHead(name, job, self._created_at, 0)
                 self.heads.append(head)
                 chosen = itertools.chain([first], itertools.islice(pages, segment_urls - 1))
                 try:
@@ -147,13 +136,13 @@ def dead_parts(folder: Path, family: str) -> tuple[Path, ...]:
     return tuple(path for path in parts if path.suffix == PART and not path.name.startswith(live))
 
 
-def read_head(path: Path) -> SegmentHead:
+def read_head(path: Path) -> segment.SegmentHead:
     """What a file says of itself. Raises BadSegment."""
     with _opened(path) as file:
         return _head(file, path)
 
 
-def read_pages(path: Path, size: int) -> Iterator[list[SegmentPage]]:
+def read_pages(path: Path, size: int) -> Iterator[list[segment.SegmentPage]]:
     """The URLs of a segment, `size` at a time; count and digest are known to be right only when all were taken.
 
     Raises BadSegment.
@@ -165,7 +154,7 @@ def read_pages(path: Path, size: int) -> Iterator[list[SegmentPage]]:
             yield chunk
 
 
-def verify(path: Path) -> SegmentHead:
+def verify(path: Path) -> segment.SegmentHead:
     """The head of a file that is whole. Raises BadSegment for any other."""
     with _opened(path) as file:
         head = _head(file, path)
@@ -183,20 +172,20 @@ def write_failure(error: OSError, folder: Path) -> StorageFailure:
     return StorageFailure(f"{folder} cannot be written: {error.strerror or error}")
 
 
-def _write(part: Path, head: SegmentHead, entries: Iterable[SegmentPage]) -> SegmentHead:
+def _write(part: Path, head: segment.SegmentHead, entries: Iterable[segment.SegmentPage]) -> segment.SegmentHead:
     """Writes a part, whole and on the disk; answers its head. Raises OSError."""
     digest, urls = hashlib.sha256(), 0
     with part.open("wb", buffering=_BLOCK) as file:
-        file.write(head_text(head).encode("utf-8"))
+        file.write(segment.head_text(head).encode("utf-8"))
         for urls, entry in enumerate(entries, 1):  # noqa: B007  the number is needed after the loop
-            line = f"{line_of(entry)}\n".encode()
+            line = f"{segment.line_of(entry)}\n".encode()
             digest.update(line)
             file.write(line)
         counted = replace(head, urls=urls)
-        digest.update(digested_text(counted).encode("utf-8"))
+        digest.update(segment.digested_text(counted).encode("utf-8"))
         sealed = replace(counted, digest=digest.hexdigest())
         file.seek(0)
-        file.write(head_text(sealed).encode("utf-8"))
+        file.write(segment.head_text(sealed).encode("utf-8"))
         file.flush()
         os.fsync(file.fileno())
     return sealed
@@ -213,41 +202,41 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise BadSegment(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _head(file: IO[bytes], path: Path) -> SegmentHead:
+def _head(file: IO[bytes], path: Path) -> segment.SegmentHead:
     lines = []
-    for _ in range(HEAD_LINES):
-        line = file.readline(LONGEST_LINE)
+    for _ in range(segment.HEAD_LINES):
+        line = file.readline(segment.LONGEST_LINE)
         if not line.endswith(b"\n"):
             break
         lines.append(line[:-1].decode("utf-8", "replace"))
     try:
-        return parse_head(lines)
+        return segment.parse_head(lines)
     except BadSegment as error:
         raise BadSegment(f"{path}: {error}") from error
 
 
-def _checked_lines(file: IO[bytes], head: SegmentHead, path: Path) -> Iterator[bytes]:
+def _checked_lines(file: IO[bytes], head: segment.SegmentHead, path: Path) -> Iterator[bytes]:
     """The lines after the head, without their ends. Raises BadSegment after the last one unless count and digest are
     those of the head."""
     digest, urls = hashlib.sha256(), 0
-    while line := file.readline(LONGEST_LINE):
+    while line := file.readline(segment.LONGEST_LINE):
         if not line.endswith(b"\n"):
-            raise BadSegment(f"{path} is damaged: line {HEAD_LINES + urls + 1} has no end")
+            raise BadSegment(f"{path} is damaged: line {segment.HEAD_LINES + urls + 1} has no end")
         digest.update(line)
         urls += 1
         if urls > head.urls:
             raise BadSegment(f"{path} is damaged: it holds more than the {head.urls} URLs of its head")
         yield line[:-1]
-    digest.update(digested_text(head).encode("utf-8"))
+    digest.update(segment.digested_text(head).encode("utf-8"))
     if urls != head.urls:
         raise BadSegment(f"{path} is damaged: it holds {urls} URLs, its head says {head.urls}")
     if digest.hexdigest() != head.digest:
         raise BadSegment(f"{path} is damaged: its digest is not that of its content")
 
 
-def _entry(line: bytes, path: Path) -> SegmentPage:
+def _entry(line: bytes, path: Path) -> segment.SegmentPage:
     try:
-        return parse_line(line.decode("utf-8"))
+        return segment.parse_line(line.decode("utf-8"))
     except (UnicodeDecodeError, BadSegment) as error:
         said = error if isinstance(error, BadSegment) else "it holds what is no UTF-8"
         raise BadSegment(f"{path} is damaged: {said}") from error

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import peewee
@@ -127,6 +128,11 @@ class Transaction:
         """The first row of a query, or of what RETURNING names."""
         rows = self.all(build, values)
         return rows[0] if rows else None
+
+    def number(self, build: Callable[[], Any], values: Values = MappingProxyType({})) -> Any:
+        """The first value of that row, 0 where there is none."""
+        rows = self.all(build, values)
+        return rows[0][0] if rows else 0
 
     def all(self, build: Callable[[], Any], values: Values) -> list[Row]:
         statement = self._texts.of(build)

@@ -3,7 +3,6 @@
 
 Texts that are unknown are empty; numbers and times that are unknown are NULL.
 """
-# ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
 

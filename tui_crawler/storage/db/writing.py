@@ -103,8 +103,7 @@ class FileWriting(Writing):
         connection.execute("BEGIN IMMEDIATE")
 
     def number(self, transaction: Transaction) -> None:
-        row = transaction.one(_next_change, {"name": "change"})
-        transaction.change = row[0] if row else 0
+        transaction.change = transaction.number(_next_change, {"name": "change"})
 
     def connect_anew(self) -> None:
         super().connect_anew()

@@ -9,32 +9,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tui_crawler.domain.records import failure as failures
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.domain.records.failure import (
-    DatabaseDamaged,
-    DatabaseLocked,
-    DatabaseUnusable,
-    NotOurDatabase,
-    StorageFailure,
-    StorageHeldUp,
-)
 
 BACKUP_PATTERN = ".schema*.bak"
 _SPARE = 4  # descriptors
 
 
-class ReadOnlyDatabase(DatabaseUnusable):
+class ReadOnlyDatabase(failures.DatabaseUnusable):
     """The file or its folder cannot be written. It can still be opened as a viewer."""
 
 
-class OlderDatabase(StorageFailure):
+class OlderDatabase(failures.StorageFailure):
     """The file has the schema of an earlier version: it is to be migrated before it can be read."""
 
 
-def unfinished_copy(place: DatabasePlace) -> NotOurDatabase:
+def unfinished_copy(place: DatabasePlace) -> failures.NotOurDatabase:
     """What is wrong with a copy of a crawl that is being made, or was interrupted."""
     said = f"`tui-crawler db copy FROM {place}` goes on with it"
-    return NotOurDatabase(f"{place} is a copy of a crawl that is not finished; {said}")
+    return failures.NotOurDatabase(f"{place} is a copy of a crawl that is not finished; {said}")
 
 
 def is_busy(error: BaseException) -> bool:
@@ -47,52 +40,54 @@ def is_no_database(error: BaseException) -> bool:
     return _sqlite(error)[0] == sqlite3.SQLITE_NOTADB
 
 
-def storage_failure(error: BaseException, path: DatabasePlace) -> StorageFailure:
+def storage_failure(error: BaseException, path: DatabasePlace) -> failures.StorageFailure:
     """The failure that stands for a driver's error, with what to do about it."""
     if isinstance(path, PostgresPlace):
         return _server_failure(error, path)
     code, said = _sqlite(error)
     match code:
         case sqlite3.SQLITE_FULL:
-            return StorageHeldUp(
+            return failures.StorageHeldUp(
                 f"the disk is full: {path} takes no more; nothing was lost, it goes on when there is room"
             )
         case sqlite3.SQLITE_IOERR:
-            return StorageHeldUp(
+            return failures.StorageHeldUp(
                 f"the disk of {path} has an I/O error ({said}); nothing was lost, a run that began waits"
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
-            return DatabaseLocked(f"{path} is locked by another program")
+            return failures.DatabaseLocked(f"{path} is locked by another program")
         case sqlite3.SQLITE_READONLY:
             return ReadOnlyDatabase(f"the file or its folder is read-only: {path}")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             backups = sorted(path.parent.glob(path.name + BACKUP_PATTERN)) if path.parent.is_dir() else []
             none = "there is no backup beside it; `sqlite3 FILE .recover` may save what is readable"
             backup = f"the newest backup is {backups[-1]}" if backups else none
-            return DatabaseDamaged(f"{path} is damaged ({said}); {backup}")
+            return failures.DatabaseDamaged(f"{path} is damaged ({said}); {backup}")
         case sqlite3.SQLITE_CANTOPEN:
-            return StorageHeldUp(f"{path} cannot be opened: {said}")
+            return failures.StorageHeldUp(f"{path} cannot be opened: {said}")
         case sqlite3.SQLITE_ERROR | sqlite3.SQLITE_SCHEMA:
-            return DatabaseUnusable(f"{path} is not as this program makes it: {said}")
+            return failures.DatabaseUnusable(f"{path} is not as this program makes it: {said}")
         case _:
-            return StorageFailure(f"{path}: {said}")
+            return failures.StorageFailure(f"{path}: {said}")
 
 
-def _server_failure(error: BaseException, place: PostgresPlace) -> StorageFailure:
+def _server_failure(error: BaseException, place: PostgresPlace) -> failures.StorageFailure:
     """The kind of a failure by its SQLSTATE (PostgreSQL, appendix A)."""
     state, text = _server(error)
     said = (text.strip() or "no reason is given").splitlines()[0]
     if state in _SERVER_BUSY:
-        return DatabaseLocked(f"{place} is locked by another program")
+        return failures.DatabaseLocked(f"{place} is locked by another program")
     if state == "42501":
         return ReadOnlyDatabase(f"this role may not do that in {place}: {said}")
     if state.startswith("XX") or state == "58P01":
-        return DatabaseDamaged(f"{place} is damaged ({said})")
+        return failures.DatabaseDamaged(f"{place} is damaged ({said})")
     if state[:2] in _SERVER_UNUSABLE or state == "57P04":
-        return DatabaseUnusable(f"{place} cannot be used: {said}")
+        return failures.DatabaseUnusable(f"{place} cannot be used: {said}")
     if state == "25006" or state[:2] in _SERVER_PASSING:
-        return StorageHeldUp(f"{place} takes nothing now ({said}); nothing was lost, it continues when it does")
-    return StorageFailure(f"{place}: {said}")
+        return failures.StorageHeldUp(
+            f"{place} takes nothing now ({said}); nothing was lost, it continues when it does"
+        )
+    return failures.StorageFailure(f"{place}: {said}")
 
 
 def was_cancelled(error: BaseException) -> bool:

@@ -1,7 +1,5 @@
 """The schema as it was first published. Frozen: it stays as it is whatever becomes of the models."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

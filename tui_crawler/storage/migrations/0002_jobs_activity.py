@@ -1,7 +1,5 @@
 """Jobs, stashes, the activity log, the seen filter; indices that find the pages of one job alone."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,8 +1,6 @@
 """Redirects and noindex pages note whether what they name was scanned, rather than how far the crawl log was read.
 Whether an older page was crawled offline is not known: what was not scanned of it is scanned: no link is lost."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

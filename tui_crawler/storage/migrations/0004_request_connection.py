@@ -1,8 +1,6 @@
 """Requests note how they came by their connection: name look-up, TCP, TLS, or a kept one. Of older requests nothing of
 this is known: NULL."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

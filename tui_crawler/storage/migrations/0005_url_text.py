@@ -1,8 +1,6 @@
 """URLs are found by their text, too, by who looks into the views (decision 14). A run keeps how long it has worked; of
 older runs the wall clock of their sessions tells it."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,8 +1,6 @@
 """The link check: pages that leave the crawl, the fragments that links name, and what they may name on a page. Until
 now no page left the crawl, and fragments were not kept."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,7 +1,5 @@
 """Pages of which something was cut are counted by index."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

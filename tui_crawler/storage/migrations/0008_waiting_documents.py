@@ -1,7 +1,5 @@
 """Documents that wait for validators and data rules (`parsed_at` -1) are found by index."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

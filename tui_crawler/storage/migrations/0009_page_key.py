@@ -1,7 +1,5 @@
 """A page is found by its URL, not by the hash of that once more; indices end with the id of the page only once."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,7 +1,5 @@
 """The settings that a session crawls by, so that its log can be folded again."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,7 +1,5 @@
 """Attempts for robots.txt with several requests, which may have led to another origin, are found by index."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,7 +1,5 @@
 """What a run changes is kept as it was before, so that runs can be compared. Of older runs nothing of this is known."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,7 +1,5 @@
 """Workers by name, with what operators want of them; origins that are free, and which of them stay in one hand."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

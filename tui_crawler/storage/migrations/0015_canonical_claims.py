@@ -1,7 +1,5 @@
 """Pages that name a canonical URL have their answer kept aside until it is known where that URL leads."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -1,7 +1,5 @@
 """Sitemaps are read in each run; they are found without a look at all pages."""
 
-from __future__ import annotations
-
 from tui_crawler.storage.migrations import statements
 
 up = statements("""

@@ -32,7 +32,6 @@ class Job(Model):
     """A group of pages with its own depth, niceness and rules (B). `max_depth` and `concurrency` NULL: no limit.
     `resumed_concurrency` is what a paused job (concurrency 0) goes back to."""
 
-    id: Any = peewee.AutoField()
     name: Any = peewee.TextField(unique=True)
     note, tag, created_by = several(text, 3)
     created_at, nice = several(number, 2)
@@ -46,7 +45,6 @@ class Ruleset(Model):
     """An immutable version of a job's rules (B). `parent_id` is the version it was made from, 0 for the first. `rules`
     is the JSON of a whole PolicySet; `from_config`: it was read from the configuration."""
 
-    id: Any = peewee.AutoField()
     job: Any = reference(Job, "job_id")
     parent_id, at = several(number, 2)
     who, note, rules = several(text, 3)
@@ -190,9 +188,7 @@ class Refused(Model):
 class Exclusion(Model):
     """The exclusion list as operators have extended it (M). `kind`: domain, host, cidr, pattern."""
 
-    id: Any = peewee.AutoField()
-    kind: Any = peewee.TextField()
-    value: Any = peewee.TextField()
+    kind, value = several(peewee.TextField, 2)
     reason, who, source = several(text, 3)
     created_at: Any = number()
     Meta = options(unique="kind value")
@@ -202,7 +198,6 @@ class Segment(Model):
     """A file of URLs written by the offline mode (M), consumed exactly once. `digest` is the SHA-256 of its content,
     `path` where it was written."""
 
-    id: Any = peewee.AutoField()
     name: Any = peewee.TextField(unique=True)
     urls, created_at, consumed_at = several(number, 3)
     digest, path = several(text, 2)
@@ -211,7 +206,6 @@ class Segment(Model):
 class SeenFilter(Model):
     """A Bloom filter of URLs (M), saved with the parameters that it was made for. `count`: how many it has taken."""
 
-    id: Any = peewee.AutoField()
     capacity: Any = number()
     error_rate: Any = peewee.FloatField()
     count: Any = number()
@@ -312,8 +306,7 @@ class DataBlock(Model):
 
     id: Any = peewee.BigAutoField()
     page: Any = reference(Page, "page_id")
-    name: Any = peewee.TextField()
-    type: Any = peewee.TextField()
+    name, type = several(peewee.TextField, 2)
     place: Any = number()
     value: Any = text()
     Meta = options(unique="page name place")
@@ -332,7 +325,6 @@ class Run(Model):
     until it ended in order. `worked_ms` goes by a monotonic clock. `keeps_former`: what it has changed is kept as it
     was before."""
 
-    id: Any = peewee.AutoField()
     job: Any = reference(Job, "job_id")
     started_at, continued_at, finished_at = several(number, 3)
     finish_reason: Any = text()
@@ -354,7 +346,6 @@ class Session(Model):
     SettingsByOrigin as JSON, to replay its log. `shared`: others may join its run. `token_hash` is the SHA-256 of what
     proves that it is the worker of its name. `wanted` is a WorkerOrder."""
 
-    id: Any = peewee.AutoField()
     run_id: Any = number()
     rest: Any = flag()
     host, machine = several(text, 2)

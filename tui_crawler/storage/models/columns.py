@@ -10,7 +10,10 @@ import peewee
 
 
 class Model(peewee.Model):
-    """A table. The models are bound to no database: they declare the schema, and queries are made from them."""
+    """A table. The models are bound to no database: they declare the schema, and queries are made from them. One
+    without a key has `id`, a number."""
+
+    id: Any
 
     class Meta:
         legacy_table_names = False

@@ -10,7 +10,7 @@ from tui_crawler.domain.records.attempt import AttemptResult, RequestRecord
 from tui_crawler.domain.records.exit_code import ExitCode, exit_name
 from tui_crawler.domain.records.page_view import OriginHistory, RefusalCount, RefusalCounts
 from tui_crawler.domain.url import InvalidUrl, normalise
-from tui_crawler.storage.db.reader import Reader, RowMapper, SubjectReports, among, headers_of, selected
+from tui_crawler.storage.db.reader import RowMapper, SubjectReports, among, headers_of, selected
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.jobs import JobReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
@@ -37,13 +37,6 @@ FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newe
     WHERE {among("exit_code", _BY_RULES)}
     GROUP BY exit_code, decided_by, message) r
 JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""
-
-
-def sent_requests(reader: Reader, run: int | None = None) -> Iterator[SentRequest]:
-    """Every request of the log (None) or of a run, in the order in which they were sent, for `domain.audit.audit`."""
-    of_run = "" if run is None else f" AND a.run_id = {int(run)}"
-    asked = f"request r JOIN attempt a ON a.id = r.attempt_id{of_run}"
-    return map(sent_request, reader.stream(SENT.format(asked=asked)))
 
 
 def sent_request(row: Row) -> SentRequest:
@@ -84,6 +77,8 @@ class AttemptReports(SubjectReports):
         patience, delays = (self._reader.records(ATTEMPT, text, (origin, _HISTORY)) for text in texts)
         return OriginHistory(patience, delays, JobReports(self._reader).refused(origin))
 
-    def attempts_for_audit(self) -> Iterator[SentRequest]:
-        """Every request of the log in the order in which they were sent, streamed."""
-        return sent_requests(self._reader)
+    def attempts_for_audit(self, run: int | None = None) -> Iterator[SentRequest]:
+        """Every request of the log (None) or of a run in the order in which they were sent, streamed."""
+        of_run = "" if run is None else f" AND a.run_id = {int(run)}"
+        asked = f"request r JOIN attempt a ON a.id = r.attempt_id{of_run}"
+        return map(sent_request, self._reader.stream(SENT.format(asked=asked)))

@@ -8,16 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from tui_crawler.domain.records.exit_code import ExitCode, exit_name
-from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
+from tui_crawler.domain.records.page_view import FailureCount, FailureGroup
 from tui_crawler.domain.rules.page_filter import PageWindow
 from tui_crawler.storage.db.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.db.views import PAGE_PAST
-from tui_crawler.storage.reports.pages import OF_ORIGIN, PAGE, PAGES, pages_of_ids, recovers
+from tui_crawler.storage.reports.pages import OF_ORIGIN, pages_of_ids, recovers
 
 SLUG, QUERY = "{slug}", "?*"
 _VARYING = re.compile(
@@ -305,22 +304,18 @@ class FailureReports(SubjectReports):
         found = tuple(group.view((*zip(by, key, strict=True), *rest)) for key, group in largest)
         return FailureCount(found, looked_at, failed)
 
-    def failure_pages(
-        self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
-    ) -> tuple[PageView, ...]:
-        """Failed pages by age, after page `after_id`."""
-        named = (("exit_code", exit_code), ("origin", origin))
-        where, values = _way([(name, value) for name, value in named if value])
-        text = f"{PAGES} WHERE {where} AND p.id > ? ORDER BY p.id LIMIT ?"
-        return self._reader.records(PAGE, text, (*values, after_id, limit))
-
     def page_past(self, page_id: int) -> dict[str, int | None]:
         """What `v_page` has of a page and a `PageView` has not."""
         (row,) = self._reader.all(f"SELECT {PAGE_PAST} FROM page p WHERE p.id = ?", (page_id,))
         return dict(zip(("first_seen", "inlinks", "ok_status"), row, strict=True))
 
     def failure_window(
-        self, key: GroupKey, after_id: int = 0, limit: int = 200, newest_first: bool = False, sought: Sequence[str] = ()
+        self,
+        key: GroupKey = (),
+        after_id: int = 0,
+        limit: int = 200,
+        newest_first: bool = False,
+        sought: Sequence[str] = (),
     ) -> PageWindow:
         """Pages of one group by age, at most `limit`: those after a page id, or before it when `newest_first` (0: from
         the beginning), that hold all texts `sought` (casefolded) in URL or message. One window looks at LOOKED_AT pages
@@ -341,10 +336,3 @@ class FailureReports(SubjectReports):
         shown = ids[:limit]
         pages = pages_of_ids(self._reader, shown)
         return PageWindow(pages, looked_at, looked_at, shown[-1] if more else last_id, ended and not more)
-
-    def failure_urls(self, key: GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
-        """URL and origin of pages of one group by age: at most `limit`, among the first LOOKED_AT of those that
-        failed."""
-        judged, rows = _judged(key), _looked_through(self._reader, key, 0, _STEP, LOOKED_AT)
-        found = ((row.url, row.origin) for row in rows if row is not None and _belongs(row, judged))
-        return tuple(islice(found, limit))

@@ -65,20 +65,9 @@ _END = RowMapper(
 )
 
 
-def inlinks(reader: Reader, url_id: int, limit: int | None = None) -> Iterator[LinkView]:
-    """Links to a URL, be it a page or not, by the age of the page that holds them; read in windows by keyset.
-
-    A page that several jobs have may hold the same link once for each.
-    """
-    return _windows(reader, INLINKS, url_id, limit)
-
-
-def outlinks(reader: Reader, page_id: int, limit: int | None = None) -> Iterator[LinkView]:
-    """Links of a page, by kind; read in windows by keyset."""
-    return _windows(reader, OUTLINKS, page_id, limit)
-
-
-def _windows(reader: Reader, text: str, key: int, limit: int | None) -> Iterator[LinkView]:
+def links_in_windows(reader: Reader, text: str, key: int, limit: int | None) -> Iterator[LinkView]:
+    """Links to a URL, be it a page or not, by the age of the page that holds them (INLINKS); or those of a page, by
+    kind (OUTLINKS). A page that several jobs have may hold the same link once for each."""
     left, after = EVERY if limit is None else limit, (0, "")
     while left > 0:
         ends = link_ends(reader, text, key, after, min(WINDOW, left))

@@ -18,22 +18,7 @@ from typing import Any, NamedTuple, assert_never
 
 from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES, exit_name
 from tui_crawler.domain.records.status import PageStatus
-from tui_crawler.domain.rules.page_filter import (
-    ExitTerm,
-    Measure,
-    NumberTerm,
-    OriginTerm,
-    PageCounts,
-    PageFilter,
-    PageListState,
-    PageTally,
-    PageWindow,
-    PatternTerm,
-    StateTerm,
-    Term,
-    TextTerm,
-    TitleTerm,
-)
+from tui_crawler.domain.rules import page_filter
 from tui_crawler.domain.rules.pattern import Pattern
 from tui_crawler.storage.db.reader import EVERY, Reader, SubjectReports, among
 from tui_crawler.storage.reports.pages import pages_of_ids
@@ -49,20 +34,20 @@ _LONGEST_LIKE = 10_000
 _AFTER_ALL = 2**63 - 1
 _ALWAYS = "1 = 1"
 
+_BLOCKED = among("COALESCE(p.last_exit_code, 0)", BLOCKED)
 _READY = f"p.status NOT IN ({PageStatus.CLAIMED.value}, {PageStatus.SKIPPED.value}, {PageStatus.STASHED.value})"
-STATES: Mapping[PageListState, str] = {
-    PageListState.stashed: f"p.status = {PageStatus.STASHED.value}",
-    PageListState.skipped: f"p.status = {PageStatus.SKIPPED.value}",
-    PageListState.claimed: f"p.status = {PageStatus.CLAIMED.value}",
-    PageListState.queued: f"{_READY} AND p.attempts_remaining > 0 AND p.failed = 0",
-    PageListState.retry: f"{_READY} AND p.attempts_remaining > 0 AND p.failed = 1",
-    PageListState.failed: f"{_READY} AND p.attempts_remaining <= 0 AND p.failed = 1",
-    PageListState.blocked: f"{_READY} AND p.attempts_remaining <= 0 AND {among('p.last_exit_code', BLOCKED)}",
-    PageListState.done: f"{_READY} AND p.attempts_remaining <= 0 AND p.failed = 0 AND "
-    f"NOT {among('COALESCE(p.last_exit_code, 0)', BLOCKED)}",
+STATES: Mapping[page_filter.PageListState, str] = {
+    page_filter.PageListState.stashed: f"p.status = {PageStatus.STASHED.value}",
+    page_filter.PageListState.skipped: f"p.status = {PageStatus.SKIPPED.value}",
+    page_filter.PageListState.claimed: f"p.status = {PageStatus.CLAIMED.value}",
+    page_filter.PageListState.queued: f"{_READY} AND p.attempts_remaining > 0 AND p.failed = 0",
+    page_filter.PageListState.retry: f"{_READY} AND p.attempts_remaining > 0 AND p.failed = 1",
+    page_filter.PageListState.failed: f"{_READY} AND p.attempts_remaining <= 0 AND p.failed = 1",
+    page_filter.PageListState.blocked: f"{_READY} AND p.attempts_remaining <= 0 AND {_BLOCKED}",
+    page_filter.PageListState.done: f"{_READY} AND p.attempts_remaining <= 0 AND p.failed = 0 AND NOT {_BLOCKED}",
 }
 """When page `p` is in a state."""
-_COLUMNS = {Measure.status: "p.last_http_status", Measure.depth: "p.depth"}
+_COLUMNS = {page_filter.Measure.status: "p.last_http_status", page_filter.Measure.depth: "p.depth"}
 
 
 @dataclass(slots=True)
@@ -78,7 +63,6 @@ class Search:
     failed: bool = False
     needs_url: bool = False
     needs_title: bool = False
-    nothing: bool = False
 
     def passes(self, href: str) -> bool:
         """Whether a URL passes the patterns."""
@@ -150,12 +134,12 @@ def where_of(search: Search) -> str:
     return " AND ".join([*search.ways, *search.conditions]) or _ALWAYS
 
 
-def search_of(reader: Reader, narrowing: PageFilter) -> Search:
+def search_of(reader: Reader, narrowing: page_filter.PageFilter) -> Search:
     """A filter as SQL, for the origins there are now. Raises StorageFailure."""
     search = Search()
     for term in narrowing.terms:
         _add(reader, search, term)
-    texts = [term.text for term in narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
+    texts = narrowing.texts
     few = _few_with(reader, max(texts, key=len)) if texts and not search.ways else None
     if few is not None:
         search.ways.append(f"p.id IN (SELECT id FROM page WHERE {among('url_id', few)})")
@@ -190,34 +174,21 @@ def _holds(text: str, column: str) -> tuple[str, str]:
     return f"{column} LIKE ?" if escaped == text else f"{column} LIKE ? ESCAPE '!'", f"%{escaped}%"
 
 
-def _add(reader: Reader, search: Search, term: Term) -> None:
+def _add(reader: Reader, search: Search, term: page_filter.Term) -> None:
     match term:
-        case PatternTerm(text=text, inverted=inverted):
-            search.patterns.append((Pattern(text), inverted))
-            search.needs_url = True
-        case TextTerm(text=text, inverted=inverted):
-            holds, value = _holds(text, "href")
-            search.conditions.append(_either(holds, inverted))
-            search.values.append(value)
-            search.needs_url = True
-        case TitleTerm(texts=texts, inverted=inverted):
-            found = [_holds(text, "d.title") for text in texts]
-            search.conditions.append(_either(f"({' OR '.join(holds for holds, _ in found) or '0 = 1'})", inverted))
-            search.values += (value for _, value in found)
-            search.needs_title = True
-        case OriginTerm():
-            _add_origin(reader, search, term)
-        case ExitTerm(codes=codes, never=never, inverted=inverted):
+        case page_filter.TextTerm():
+            _add_text(reader, search, term)
+        case page_filter.ExitTerm(codes=codes, never=never, inverted=inverted):
             listed = among("p.last_exit_code", codes)
             search.conditions.append(_either(f"({listed}{' OR p.last_exit_code IS NULL' if never else ''})", inverted))
             if codes <= FAILURES and not never and not inverted:
                 _by_failures(search)
-        case StateTerm(states=states, inverted=inverted):
+        case page_filter.StateTerm(states=states, inverted=inverted):
             listed = " OR ".join(f"({STATES[state]})" for state in sorted(states))
             search.conditions.append(_either(f"({listed})", inverted))
-            if states <= {PageListState.failed, PageListState.retry} and not inverted:
+            if states <= {page_filter.PageListState.failed, page_filter.PageListState.retry} and not inverted:
                 _by_failures(search)
-        case NumberTerm(measure=measure, spans=spans, none=none, inverted=inverted):
+        case page_filter.NumberTerm(measure=measure, spans=spans, none=none, inverted=inverted):
             column = _COLUMNS[measure]
             listed = " OR ".join(f"{column} BETWEEN {first} AND {last}" for first, last in spans) or "0 = 1"
             search.conditions.append(_either(f"({listed}{f' OR {column} IS NULL' if none else ''})", inverted))
@@ -225,11 +196,29 @@ def _add(reader: Reader, search: Search, term: Term) -> None:
             assert_never(term)
 
 
-def _add_origin(reader: Reader, search: Search, term: OriginTerm) -> None:
+def _add_text(reader: Reader, search: Search, term: page_filter.TextTerm) -> None:
+    match term.of:
+        case page_filter.TextOf.as_pattern:
+            search.patterns += [(Pattern(text), term.inverted) for text in term.texts]
+            search.needs_url = True
+        case page_filter.TextOf.of_origin:
+            _add_origin(reader, search, term)
+        case page_filter.TextOf.in_url | page_filter.TextOf.in_title:
+            of_title = term.of is page_filter.TextOf.in_title
+            found = [_holds(text, "d.title" if of_title else "href") for text in term.texts]
+            search.conditions.append(_either(f"({' OR '.join(holds for holds, _ in found) or '0 = 1'})", term.inverted))
+            search.values += (value for _, value in found)
+            search.needs_title |= of_title
+            search.needs_url |= not of_title
+        case _:
+            assert_never(term.of)
+
+
+def _add_origin(reader: Reader, search: Search, term: page_filter.TextTerm) -> None:
     """One origin is a way of its own; several are a condition."""
-    ids = sorted({each for name in term.names for each in _origins_named(reader, name)})
+    ids = sorted({each for name in term.texts for each in _origins_named(reader, name)})
     if not ids and not term.inverted:
-        search.nothing = True
+        search.ways.append("0 = 1")
     elif len(ids) == 1 and not term.inverted and not search.origin_id:
         search.origin_id = ids[0]
         search.ways.append(f"p.origin_id = {ids[0]}")
@@ -282,28 +271,20 @@ def _counted(reader: Reader, search: Search, expression: str, after: int, up_to:
 
 
 def _name(reader: Reader, field: str, value: Any) -> str:
-    if value is None:
-        return ""
-    match field:
-        case "exit":
-            return exit_name(value)
-        case "origin":
-            return str((reader.one("SELECT origin FROM origin WHERE id = ?", (value,)) or ("",))[0])
-        case _:
-            return str(value)
+    if field == "origin":
+        value = (reader.one("SELECT origin FROM origin WHERE id = ?", (value,)) or ("",))[0]
+    return exit_name(value) if field == "exit" else "" if value is None else str(value)
 
 
 class PageWindowReports(SubjectReports):
     """Pages that pass a filter: a window of them, how many they are, and by what they differ."""
 
     def page_window(
-        self, narrowing: PageFilter, after_id: int = 0, limit: int = 200, newest_first: bool = False
-    ) -> PageWindow:
+        self, narrowing: page_filter.PageFilter, after_id: int = 0, limit: int = 200, newest_first: bool = False
+    ) -> page_filter.PageWindow:
         """At most `limit` pages that pass a filter, by id: those after `after_id`, or before it when `newest_first`
         (0: from the beginning). One window looks at a bounded number of rows."""
         reader, search = self._reader, search_of(self._reader, narrowing)
-        if search.nothing:
-            return PageWindow((), known=known_pages(reader, Search()))
         known, ids, looked_at = known_pages(reader, search), list[int](), 0
         size = STEP if search.conditions or search.patterns else limit + 1
         for step in steps(reader, search, after_id, size, newest_first=newest_first):
@@ -312,7 +293,7 @@ class PageWindowReports(SubjectReports):
             if len(ids) > limit:
                 break
         more, shown = len(ids) > limit, ids[:limit]
-        return PageWindow(
+        return page_filter.PageWindow(
             pages_of_ids(reader, shown),
             looked_at=known if step.ended and not more else min(looked_at, known),
             known=known,
@@ -320,28 +301,26 @@ class PageWindowReports(SubjectReports):
             ended=step.ended and not more,
         )
 
-    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
+    def page_counts(self, narrowing: page_filter.PageFilter, field: str) -> page_filter.PageCounts:
         """Counts state, exit, status, depth or origin. Raises ValueError for another field."""
         if field not in _FIELDS:
             raise ValueError(f"pages are not counted by {field!r}")
         search = search_of(self._reader, narrowing)
-        if search.nothing:
-            return PageCounts((), 0, 0, known_pages(self._reader, Search()))
         known = known_pages(self._reader, search)
         most = URLS_COUNTED if search.needs_url else ROWS_COUNTED
         number, edge = next_edge(self._reader, search, 0, most, newest_first=False)
         found = _counted(self._reader, search, _FIELDS[field], 0, edge) if number else {}
         most_frequent = sorted(found.items(), key=lambda one: (-one[1], one[0] is not None, one[0]))
         listed = [(_name(self._reader, field, value), times) for value, times in most_frequent[:MOST_VALUES]]
-        return PageCounts(tuple(listed), len(found), number, max(known, number))
+        return page_filter.PageCounts(tuple(listed), len(found), number, max(known, number))
 
-    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
+    def page_tally(self, narrowing: page_filter.PageFilter, after_id: int) -> page_filter.PageTally:
         """How many pages pass a filter in the next piece of the list, after a page id (0: from the beginning)."""
         search = search_of(self._reader, narrowing)
-        if search.nothing:
-            return PageTally(0, 0, known_pages(self._reader, Search()))
         matched = looked_at = 0
         for step in steps(self._reader, search, after_id):
             matched += sum(_counted(self._reader, search, "1", step.after, step.up_to).values())
             looked_at += step.number
-        return PageTally(matched, looked_at, max(known_pages(self._reader, search), looked_at), step.up_to, step.ended)
+        return page_filter.PageTally(
+            matched, looked_at, max(known_pages(self._reader, search), looked_at), step.up_to, step.ended
+        )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import zstandard
@@ -25,12 +25,13 @@ from tui_crawler.storage.db.views import IS_CHECKED, PAGE_DUE_AT, VALIDATION_TYP
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.attempts import AttemptReports
 from tui_crawler.storage.reports.links import (
+    INLINKS,
     INWARD,
+    OUTLINKS,
     OUTWARD,
-    inlinks,
     link_count,
     link_ends,
-    outlinks,
+    links_in_windows,
     path_from_seed,
     referrals,
 )
@@ -132,10 +133,9 @@ class PageReports(SubjectReports):
 
     def page_detail(self, url: str, links: int = LINKS, counted: int = EVERY) -> PageDetail | None:
         """One URL, whole, with at most `links` of each kind, counted up to `counted`; None: it is no page."""
-        found = self._page_of(url)
-        if found is None:
+        reader, (page_id, url_id) = self._reader, self._page_of(url)
+        if not page_id:
             return None
-        reader, (page_id, url_id) = self._reader, found
         lastmod, sitemap, ruleset_id = reader.all(_MORE, (page_id,))[0]
         newest_first = f"{ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?"
         attempts = reader.records(ATTEMPT, newest_first, (url_id, _ATTEMPTS))
@@ -144,8 +144,8 @@ class PageReports(SubjectReports):
             page=reader.records(PAGE, f"{PAGES} WHERE p.id = ?", (page_id,))[0],
             attempts=attempts,
             requests=tuple(request for attempt in attempts for request in log.requests(attempt.attempt_id)),
-            inlinks=tuple(inlinks(reader, url_id, links)),
-            outlinks=tuple(outlinks(reader, page_id, links)),
+            inlinks=tuple(links_in_windows(reader, INLINKS, url_id, links)),
+            outlinks=tuple(links_in_windows(reader, OUTLINKS, page_id, links)),
             redirects=reader.records(RedirectView, _REDIRECTS, (page_id, url_id, _REDIRECTS_SHOWN)),
             path=path_from_seed(reader, page_id),
             inlink_count=link_count(reader, "to_url_id", url_id, counted),
@@ -168,8 +168,7 @@ class PageReports(SubjectReports):
     def body(self, url: str) -> bytes | None:
         """The stored body of a page, None when there is none."""
         text = "SELECT b.zstd, b.size FROM document d JOIN body b ON b.sha256 = d.sha256 WHERE d.page_id = ?"
-        found = self._page_of(url)
-        row = self._reader.one(text, found[:1]) if found else None
+        row = self._reader.one(text, self._page_of(url)[:1])
         return None if row is None else zstandard.ZstdDecompressor().decompress(row[0], max_output_size=row[1])
 
     def robots_text(self, origin: str) -> bytes | None:
@@ -184,29 +183,27 @@ class PageReports(SubjectReports):
 
     def inlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
         """Links to a URL, be it a page or not, read in windows; `limit` None: all of them."""
-        url_id = self._url_id(url)
-        return inlinks(self._reader, url_id, limit) if url_id else iter(())
+        return links_in_windows(self._reader, INLINKS, self._url_id(url), limit)
 
     def outlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
         """Links of a page, read in windows; `limit` None: all of them."""
-        page = self._page_of(url)
-        return outlinks(self._reader, page[0], limit) if page else iter(())
+        return links_in_windows(self._reader, OUTLINKS, self._page_of(url)[0], limit)
 
     def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
         """A window of the links to a URL, or of those it holds, after (0, "") or the last window, with what is known
         of their other ends."""
-        page = None if inward else self._page_of(url)
-        key = self._url_id(url) if inward else page and page[0]
-        return link_ends(self._reader, INWARD if inward else OUTWARD, key, after, limit) if key else ()
+        key = self._url_id(url) if inward else self._page_of(url)[0]
+        return link_ends(self._reader, INWARD if inward else OUTWARD, key, after, limit)
 
     def link_counts(self, url: str) -> tuple[int, int]:
         """How many links lead to a URL, and how many it holds."""
-        url_id, page = self._url_id(url), self._page_of(url)
-        count, held = partial(link_count, self._reader), page[0] if page else 0
-        return count("to_url_id", url_id) if url_id else 0, count("from_page_id", held) if held else 0
+        ends = (("to_url_id", self._url_id(url)), ("from_page_id", self._page_of(url)[0]))
+        inward, outward = (link_count(self._reader, end, key) for end, key in ends)
+        return inward, outward
 
-    def _page_of(self, url: str) -> tuple[int, int] | None:
-        return next(((row[0], row[1]) for row in known_rows(self._reader, _FIND_PAGE, url)), None)
+    def _page_of(self, url: str) -> tuple[int, int]:
+        """Its id and that of its URL, 0 where there is none."""
+        return next(((row[0], row[1]) for row in known_rows(self._reader, _FIND_PAGE, url)), (0, 0))
 
     def _url_id(self, url: str) -> int:
         return next((row[0] for row in known_rows(self._reader, "SELECT id FROM url WHERE hash = ?", url)), 0)

@@ -12,14 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tui_crawler.domain.crawl.turn import OriginCommand
-from tui_crawler.domain.history.replay import (
-    LoggedAttempt,
-    LoggedChange,
-    LoggedCommand,
-    LoggedHop,
-    LoggedSession,
-    StoredState,
-)
+from tui_crawler.domain.history import replay
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.records.attempt import CRAWL_DELAY
 from tui_crawler.domain.records.command import BadCommand, SetDelay, StopOrigins, from_json
@@ -79,9 +72,9 @@ class ReplayLog:
         """Session, run, start, end, whether it rested, its settings, text and name of the configuration of its run."""
         return list(self._ask(_SESSIONS, ()))
 
-    def commands(self, sessions: Sequence[LoggedSession]) -> dict[str, list[LoggedCommand]]:
+    def commands(self, sessions: Sequence[replay.LoggedSession]) -> dict[str, list[replay.LoggedCommand]]:
         """What operators asked of origins, by origin (`OF_ALL`: of all), in the order of the journal."""
-        found: dict[str, list[LoggedCommand]] = defaultdict(list)
+        found: dict[str, list[replay.LoggedCommand]] = defaultdict(list)
         for at, applied_at, action, text, after in self._ask(_ACTIONS, ()):
             try:
                 command = from_json(action, text)
@@ -96,7 +89,7 @@ class ReplayLog:
             if isinstance(command, StopOrigins) and until:  # it ends those that had not ended before
                 names = tuple(json.loads(after or "{}"))
             for name in names:
-                found[name].append(LoggedCommand(at, until, command))
+                found[name].append(replay.LoggedCommand(at, until, command))
         return found
 
     def requests_elsewhere(self) -> dict[str, list[int]]:
@@ -112,11 +105,13 @@ class ReplayLog:
         """The origins (id and name) in the order in which they were found."""
         return ((origin_id, name) for origin_id, name in self._ask("SELECT id, origin FROM origin ORDER BY id", ()))
 
-    def changes(self, origin_id: int) -> list[LoggedChange]:
+    def changes(self, origin_id: int) -> list[replay.LoggedChange]:
         """When an origin joined a run, and when the database failed it."""
-        return [LoggedChange(at, run_id, bool(joined)) for at, run_id, joined in self._ask(_CHANGES, (origin_id,))]
+        return [
+            replay.LoggedChange(at, run_id, bool(joined)) for at, run_id, joined in self._ask(_CHANGES, (origin_id,))
+        ]
 
-    def stored(self, origin_id: int, newest_run: int) -> StoredState:
+    def stored(self, origin_id: int, newest_run: int) -> replay.StoredState:
         """What the row of an origin says."""
         with_robots = RobotsText.origin == Origin.id
         query = Origin.select(*origins.RECORD).join(RobotsText, "LEFT OUTER JOIN", on=with_robots)
@@ -126,14 +121,14 @@ class ReplayLog:
         counters = dict(zip(_COUNTERS.split(), counted, strict=True))
         counters["last_exit_code"] = exit_name(counters["last_exit_code"])
         exits = {exit_name(code): count for code, count in self._ask(_EXITS, (newest_run, origin_id))}
-        return StoredState(record, joined == origins.EXTERNAL, bool(participates), held_by, counters, exits)
+        return replay.StoredState(record, joined == origins.EXTERNAL, bool(participates), held_by, counters, exits)
 
-    def attempts(self, origin_id: int, up_to_run: int) -> Iterator[LoggedAttempt]:
+    def attempts(self, origin_id: int, up_to_run: int) -> Iterator[replay.LoggedAttempt]:
         """The attempts at an origin in the order of the log."""
         for *row, in_vain, status, remaining, external in self._ask(_ATTEMPTS, (origin_id, up_to_run)):
             yield replace(self._attempt(row, status, remaining, external), in_vain=bool(in_vain))
 
-    def _attempt(self, row: list[Any], status: int | None, remaining: int, external: int) -> LoggedAttempt:
+    def _attempt(self, row: list[Any], status: int | None, remaining: int, external: int) -> replay.LoggedAttempt:
         attempt_id, page_id, http_status, requests = row[0], row[3], row[7], row[11]
         kind, code = AttemptKind(row[5]), ExitCode(row[6])
         row[5:7] = kind, code
@@ -144,7 +139,7 @@ class ReplayLog:
                 before = [one for (one,) in self._ask(_CODE_BEFORE, (page_id, page_id, attempt_id))]
             left = (status, remaining, ExitCode(before[0]) if before else None, external)
         if http_status not in _ASKED_TO_WAIT and kind is not AttemptKind.robots:
-            return replace(LoggedAttempt(*row), made=requests > 0, page_left=left)
+            return replace(replay.LoggedAttempt(*row), made=requests > 0, page_left=left)
         exchanges: list[Row] = []
         for one in self._ask(_REQUESTS, (attempt_id,)):
             exchanges[len(exchanges) - one[3] :] = [one]  # a fluke is of the exchange before it
@@ -153,10 +148,10 @@ class ReplayLog:
         hops = exchanges[: len(exchanges) - made] if of_robots else []
         delays = [int(value) for (value,) in self._ask(_CRAWL_DELAY, (attempt_id,))]
         return replace(
-            LoggedAttempt(*row),
+            replay.LoggedAttempt(*row),
             made=made,
             page_left=left,
-            hops=tuple(LoggedHop(*hop[:3]) for hop in hops),
+            hops=tuple(replay.LoggedHop(*hop[:3]) for hop in hops),
             headers=headers_of(exchanges[-1][4]) if http_status in _ASKED_TO_WAIT and exchanges else (),
             crawl_delay_ms=delays[0] if delays else None,
         )

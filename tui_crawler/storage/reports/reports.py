@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.storage.db.clock import wall_clock
-from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.open_settings import USUAL, OpenSettings
 from tui_crawler.storage.db.reader import Reader
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.overview import OverviewReports
@@ -51,7 +51,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "coverage.CoverageReports": "coverage documents_unread",
     "diagnosis.DiagnosisReports": "diagnosis_facts",
     "export.ExportReports": "export_columns export_windows export_bodies",
-    "failures.FailureReports": "failure_count failure_pages failure_window failure_urls page_past",
+    "failures.FailureReports": "failure_count failure_window page_past",
     "jobs.JobReports": "todo exit_counts refused origins_added jobs limbo stashes segments sessions workers "
     "validations",
     "links.LinkAuditReports": "broken_counts broken_links walls checks_refused referrers requisites_left_out "
@@ -82,7 +82,7 @@ class Reports(_Subjects):
     READER: ClassVar[type[Reader]] = Reader
 
     def __init__(
-        self, path: DatabasePlace, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock
+        self, path: DatabasePlace, settings: OpenSettings = USUAL, now: Callable[[], int] = wall_clock
     ) -> None:
         super().__init__(self.READER(path, settings), now)
 

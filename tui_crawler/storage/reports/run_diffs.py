@@ -14,21 +14,7 @@ from typing import Any
 
 import zstandard
 
-from tui_crawler.domain.history.run_diff import (
-    NOT_THERE,
-    LinkDiff,
-    OriginDiff,
-    PageChange,
-    PageDiff,
-    PageDifference,
-    PageVersion,
-    RobotsDiff,
-    RunPace,
-    RunSpan,
-    changed_lines,
-    difference,
-    text_of,
-)
+from tui_crawler.domain.history import run_diff as record
 from tui_crawler.domain.records.failure import NotComparable
 from tui_crawler.domain.records.page_view import LinkView
 from tui_crawler.storage.db.reader import SubjectReports, among
@@ -58,7 +44,7 @@ FROM ({{former}} ORDER BY origin_id, page_id, run_id LIMIT {_WINDOW}) f
 """Rows of pages before a run changed them, with what they are now."""
 
 _THERE = f"""SELECT p.origin_id, MIN(o.origin),
-    COUNT(*) FILTER (WHERE p.external = 0 AND NOT {among("p.last_exit_code", NOT_THERE)})
+    COUNT(*) FILTER (WHERE p.external = 0 AND NOT {among("p.last_exit_code", record.NOT_THERE)})
 FROM page p CROSS JOIN origin o ON o.id = p.origin_id {{of_origin}} GROUP BY p.origin_id"""
 _ORIGINS = """SELECT o.origin, o.id AS origin_id FROM origin o
 WHERE EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id) ORDER BY o.origin"""
@@ -80,13 +66,13 @@ LINKS_GONE = f"""{_ENDS.format(table="former_link", key="{key}")} AND l.run_id I
     AND l.first_seen_at < :since AND NOT EXISTS (SELECT 1 FROM link k WHERE k.from_page_id = l.from_page_id
     AND k.kind = l.kind AND k.to_url_id = l.to_url_id) {_IN_ORDER}"""
 """Links of a page, or to a URL, that came between two times, and that went in some runs and have not come back."""
-_SAME = PageDifference(None)
+_SAME = record.PageDifference(None)
 
 
 class RunDiffReports(SubjectReports):
     """What two runs found. A span is one that `runs_compared` has answered: of others changes are missing."""
 
-    def runs_compared(self, runs: Sequence[int] = ()) -> RunSpan:
+    def runs_compared(self, runs: Sequence[int] = ()) -> record.RunSpan:
         """Two runs by their numbers in either order, one and the newest, or the last two. Raises NotComparable."""
         kept: dict[int, int] = dict(self._reader.all("SELECT id, keeps_former FROM run ORDER BY id"))
         unknown = [run for run in runs if run not in kept]
@@ -101,28 +87,28 @@ class RunDiffReports(SubjectReports):
             raise NotComparable("there is only one run" if len(kept) == 1 else another)
         if lost := [run for run, keeps in kept.items() if run > chosen[0] and not keeps]:
             raise NotComparable(f"what run {lost[-1]} has changed is not kept (storage.keep_runs): {these}")
-        return RunSpan(*chosen)
+        return record.RunSpan(*chosen)
 
     def origin_id(self, origin: str) -> int:
         """The number of an origin in the other questions; 0 where it is not known."""
         return self._reader.origin_id(origin)
 
-    def compared_origins(self) -> tuple[OriginDiff, ...]:
+    def compared_origins(self) -> tuple[record.OriginDiff, ...]:
         """The origins of `origin_diffs`, not counted; takes no time that grows with their pages."""
-        return self._reader.records(OriginDiff, _ORIGINS)
+        return self._reader.records(record.OriginDiff, _ORIGINS)
 
     def page_changes(
-        self, span: RunSpan, origin_id: int = 0, after: tuple[int, int] = _FIRST, limit: int | None = None
-    ) -> Iterator[PageChange]:
+        self, span: record.RunSpan, origin_id: int = 0, after: tuple[int, int] = _FIRST, limit: int | None = None
+    ) -> Iterator[record.PageChange]:
         """The pages that are new, gone or changed, of one origin (0: of all), by keyset: behind the `place` of the one
         before; at most `limit`. Read in windows."""
         return islice((one for one, *_ in self._walk(span, origin_id, after) if one.difference.kind), limit)
 
-    def failure_changes(self, span: RunSpan, origin_id: int = 0) -> Iterator[PageChange]:
+    def failure_changes(self, span: record.RunSpan, origin_id: int = 0) -> Iterator[record.PageChange]:
         """The pages that fail now and did not, or did and fail no more."""
         return (one for one, *_ in self._walk(span, origin_id, _FIRST) if one.difference.failing)
 
-    def origin_diffs(self, span: RunSpan, origin_id: int = 0) -> tuple[OriginDiff, ...]:
+    def origin_diffs(self, span: record.RunSpan, origin_id: int = 0) -> tuple[record.OriginDiff, ...]:
         """How many pages of each origin are new, gone, changed and the same, by name."""
         text = _THERE.format(of_origin="WHERE p.origin_id = ?" if origin_id else "")
         rows = self._reader.all(text, (origin_id,) if origin_id else ())
@@ -133,31 +119,31 @@ class RunDiffReports(SubjectReports):
             count["same"] -= now.is_there
             if found.failing:
                 count[f"failures_{found.failing.word}"] += 1
-        made = (OriginDiff(name, key, **counts[key]) for key, name, _ in rows)
+        made = (record.OriginDiff(name, key, **counts[key]) for key, name, _ in rows)
         return tuple(sorted(made, key=lambda one: one.origin))
 
-    def robots_diffs(self, span: RunSpan, origin_id: int = 0) -> Iterator[RobotsDiff]:
+    def robots_diffs(self, span: record.RunSpan, origin_id: int = 0) -> Iterator[record.RobotsDiff]:
         """The robots.txt that differ, by origin, as the lines that do."""
         for (key, name, now), rows in groupby(self._reader.all(_ROBOTS, (span.older,)), itemgetter(0, 1, 2)):
             former = [(run, body) for *_, run, body in rows]
             after = next((body for run, body in former if run > span.newer), now)
             if former[0][1] != after and origin_id in {0, key}:
                 bodies = map(zstandard.ZstdDecompressor().decompress, (former[0][1], after))
-                was, is_now = (text_of(body, "") for body in bodies)
-                yield RobotsDiff(name, changed_lines(was, is_now))
+                was, is_now = (record.text_of(body, "") for body in bodies)
+                yield record.RobotsDiff(name, record.changed_lines(was, is_now))
 
-    def run_pace(self, run: int) -> RunPace | None:
+    def run_pace(self, run: int) -> record.RunPace | None:
         """How fast a run was, by its log."""
         first, end = self._first_attempt(run), self._first_attempt(run + 1)
-        return self._reader.record(RunPace, _PACE, {"run": run, "first": first, "end": end})
+        return self._reader.record(record.RunPace, _PACE, {"run": run, "first": first, "end": end})
 
-    def page_diff(self, span: RunSpan, url: str, links: int) -> PageDiff | None:
+    def page_diff(self, span: record.RunSpan, url: str, links: int) -> record.PageDiff | None:
         """One page in two runs, with at most `links` of its links each way that came, and that went; None: no page."""
         found = next(iter(known_rows(self._reader, _PAGE, url)), None)
         if found is None:
             return None
         page_id, origin_id, url_id, href, charset, *now = found
-        states, change = (PageVersion(*now), PageVersion(*now)), None
+        states, change = (record.PageVersion(*now), record.PageVersion(*now)), None
         walked = next(self._walk(span, origin_id, (origin_id, page_id - 1)), None)
         if walked is not None and walked[0].place[1] == page_id:
             states = (walked[0].before, walked[1])
@@ -167,11 +153,11 @@ class RunDiffReports(SubjectReports):
         bodies = [self._body(state.sha256) for state in states]
         of_url = "SELECT href FROM url WHERE id = ?"
         redirects = [(self._reader.one(of_url, (state.redirect,)) or ("",))[0] for state in states]
-        return PageDiff(href, change, states, redirects, bodies, charset, *ends)
+        return record.PageDiff(href, change, states, redirects, bodies, charset, *ends)
 
     def _walk(
-        self, span: RunSpan, origin_id: int, after: tuple[int, int]
-    ) -> Iterator[tuple[PageChange, PageVersion, PageVersion]]:
+        self, span: record.RunSpan, origin_id: int, after: tuple[int, int]
+    ) -> Iterator[tuple[record.PageChange, record.PageVersion, record.PageVersion]]:
         """Every page that a run after the older one may have changed, with what it was after the newer run, and is."""
         text = CHANGES.format(former=" UNION ALL ".join(FORMER.format(run=run) for run in self._runs_after(span)))
         bounds, place = {"to": origin_id or _END, "old": span.older}, max(after, (origin_id, 0))
@@ -184,16 +170,16 @@ class RunDiffReports(SubjectReports):
                 return
             place = whole[-1][0][1:3]
 
-    def _links(self, span: RunSpan, key: str, number: int, limit: int) -> LinkDiff:
+    def _links(self, span: record.RunSpan, key: str, number: int, limit: int) -> record.LinkDiff:
         """The links that came and went, of a page or to a URL. What came later than the runs is left out."""
         text = "SELECT started_at FROM run WHERE id > ? ORDER BY id LIMIT 1"
         since, until = ((self._reader.one(text, (run,)) or (_END,))[0] for run in (span.older, span.newer))
         values = {"number": number, "since": since, "until": until, "n": limit}
         new = self._reader.records(LinkView, LINKS_NEW.format(key=key), values)
         runs = ", ".join(str(run) for run in self._runs_after(span) if run <= span.newer)
-        return LinkDiff(new, self._reader.records(LinkView, LINKS_GONE.format(key=key, runs=runs), values))
+        return record.LinkDiff(new, self._reader.records(LinkView, LINKS_GONE.format(key=key, runs=runs), values))
 
-    def _runs_after(self, span: RunSpan) -> list[int]:
+    def _runs_after(self, span: record.RunSpan) -> list[int]:
         return [run for (run,) in self._reader.all("SELECT id FROM run WHERE id > ? ORDER BY id", (span.older,))]
 
     def _first_attempt(self, run: int) -> int:
@@ -207,11 +193,13 @@ class RunDiffReports(SubjectReports):
         return None if row is None else zstandard.ZstdDecompressor().decompress(row[0], max_output_size=row[1])
 
 
-def _change_of(span: RunSpan, rows: Sequence[Row]) -> tuple[PageChange, PageVersion, PageVersion]:
-    first, now = rows[0], PageVersion(*rows[0][13:])
-    before = PageVersion(*first[7:13])
-    after = next((PageVersion(*row[7:13]) for row in rows if row[0] > span.newer), now)
+def _change_of(
+    span: record.RunSpan, rows: Sequence[Row]
+) -> tuple[record.PageChange, record.PageVersion, record.PageVersion]:
+    first, now = rows[0], record.PageVersion(*rows[0][13:])
+    before = record.PageVersion(*first[7:13])
+    after = next((record.PageVersion(*row[7:13]) for row in rows if row[0] > span.newer), now)
     of_span: list[Any] = [row for row in rows if row[0] <= span.newer]
     unreached = bool(first[6] and of_span)
-    found = difference(before, after, any(row[3] for row in of_span), unreached)
-    return PageChange(first[4], first[5], found, before, after, unreached, (first[1], first[2])), after, now
+    found = record.difference(before, after, any(row[3] for row in of_span), unreached)
+    return record.PageChange(first[4], first[5], found, before, after, unreached, (first[1], first[2])), after, now

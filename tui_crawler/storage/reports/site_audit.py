@@ -22,7 +22,7 @@ from tui_crawler.domain.records.page import EMBEDDED, EXTERNAL
 from tui_crawler.storage.db.reader import Reader, SubjectReports
 from tui_crawler.storage.db.views import name_of
 from tui_crawler.storage.drivers.driver import Row
-from tui_crawler.storage.reports.attempts import sent_requests
+from tui_crawler.storage.reports.attempts import AttemptReports
 from tui_crawler.storage.reports.links import (
     CHAINED,
     NAMED,
@@ -125,7 +125,7 @@ class _Tables:
         classes = [(*bound, times.get(place, 0)) for place, bound in enumerate(bounds)]
         yield "response_times", classes, len(classes)
         counts: dict[str, list[int]] = {}
-        requests = over_time(sent_requests(self._reader, self._run), self._sums, counts)
+        requests = over_time(AttemptReports(self._reader).attempts_for_audit(self._run), self._sums, counts)
         proof = list(politeness(audit(requests), counts))
         yield from proof
         yield self._timelines([row[0] for row in proof[-1][1]])

@@ -19,7 +19,7 @@ from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.domain.records.failure import QueryProblem
 from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.storage.db.database import connect_readonly
-from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.open_settings import USUAL, OpenSettings
 from tui_crawler.storage.db.views import VIEWS
 from tui_crawler.storage.drivers.dialect import is_server
 from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, columns_of, connection_of, stop_when, stopping, told_of
@@ -59,7 +59,7 @@ class QueryRunner:
     """Answers one question at a time, in whichever thread asks; `cancel` may come from another one."""
 
     _path: DatabasePlace
-    _settings: OpenSettings | None = None
+    _settings: OpenSettings = USUAL
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def schema(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -11,7 +11,7 @@ from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.storage.db.clock import wall_clock
 from tui_crawler.storage.db.database import let_go_if_lost, open_writable
 from tui_crawler.storage.db.file_identity import FilePlace
-from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.open_settings import USUAL, OpenSettings
 from tui_crawler.storage.db.owner import open_holds, this_process
 from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, notify
 from tui_crawler.storage.drivers.faults import is_busy, storage_failure
@@ -32,12 +32,12 @@ class Journal:
     def __init__(
         self,
         path: DatabasePlace,
-        settings: OpenSettings | None = None,
+        settings: OpenSettings = USUAL,
         now: Callable[[], int] = wall_clock,
         patience_s: float = _PATIENCE_S,
     ) -> None:
         self.path, self._patience_s, self._now = path, patience_s, now
-        self._database = open_writable(path, settings or OpenSettings())
+        self._database = open_writable(path, settings)
         self._place = FilePlace(path)
         self._lock = threading.Lock()
 

@@ -19,7 +19,7 @@ from tui_crawler.storage.crawl.settle import mark_in_flight
 from tui_crawler.storage.db.claim import CLAIMED, ONE, ZERO, Claim, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.owner import Owner
-from tui_crawler.storage.db.statements import builds, builds_among, columns, reads, slot
+from tui_crawler.storage.db.statements import builds, builds_among, columns, newest, reads, slot
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Job, OperatorAction, Origin, Page, Run, Session
 from tui_crawler.storage.workers.leases import Member, bury, is_held, members, set_free
@@ -166,8 +166,7 @@ def _move(transaction: Transaction, to: Member, names: Sequence[str]) -> tuple[d
 
 def last_action(transaction: Transaction) -> int:
     """The newest row of the operator journal; 0 when it is empty."""
-    newest = transaction.one(_newest_action, {})
-    return newest[0] if newest else 0
+    return int(transaction.number(_newest_action))
 
 
 def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
@@ -201,7 +200,7 @@ _elsewhere = builds_among(
     Origin.participates == ONE,
     (Origin.session_id != slot("session_id")) | (Origin.free == ONE),
 )
-_newest_action = builds(OperatorAction.select(peewee.fn.COALESCE(peewee.fn.MAX(OperatorAction.id), ZERO)))
+_newest_action = newest(OperatorAction)
 _page_and_limit = builds(
     Page.select(Page.job, Page.status, Page.claimed_by, Job.concurrency)
     .join(Job, on=Job.id == Page.job)
