@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from tests.console.rule_stage import counted
 from tests.console.support import stage
-from tui_crawler.console.panes.notice import Notice, one_row, rows_of
+from tui_crawler.console.panes.notice import Notice, rows_of
 
 
 def notice(text: str, kind: str = "") -> Notice:
@@ -95,7 +95,6 @@ async def test_what_is_too_long_for_a_line_goes_on_in_the_next_unless_something_
 
 def test_one_line_has_the_newest_then_errors_then_what_fits() -> None:
     error, old = Notice("e", "✗ it failed", "error", 1_000), notice("something older")
-    assert one_row((error, old, DONE), 50) == (error, DONE)
-    assert one_row((old, error, DONE), 118) == (old, error, DONE)
-    assert one_row((error, DONE), 10) == (DONE,)
-    assert one_row((), 10) == ()
+    assert rows_of((error, old, DONE), 50, 1) == ((error, DONE),)
+    assert rows_of((old, error, DONE), 118, 1) == ((old, error, DONE),)
+    assert rows_of((error, DONE), 10, 1) == ((DONE,),)

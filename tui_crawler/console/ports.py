@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # they take long to load, and nothing needs them before the first paint
     from collections.abc import Callable
 
-    from tui_crawler.domain.history.coverage import Coverage
     from tui_crawler.domain.history.explanation import Explanation
     from tui_crawler.domain.records.command import ActionResult, Command
     from tui_crawler.domain.records.operator_view import ActionView, QueryAnswer
     from tui_crawler.domain.records.page_view import ExitCountView, OriginHistory, RefusedView, TodoView
-    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
+    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
     from tui_crawler.domain.rules.exclusion import Exclusion
     from tui_crawler.domain.rules.preview import Preview
     from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
@@ -66,8 +65,6 @@ class Reports(OriginReports, AttemptReports, Protocol):
 
     def lock_holder(self) -> int: ...
     def run(self) -> RunView | None: ...
-    def totals(self) -> TotalsView: ...
-    def coverage_statement(self) -> Coverage: ...
     def origins_changed(self, since: int) -> tuple[OriginView, ...]: ...
     def close(self) -> None: ...
 

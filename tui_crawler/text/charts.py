@@ -116,8 +116,6 @@ def plot(
     cursor: float | None = None,
 ) -> list[list[Piece]]:
     """Return what is drawn of the series alone, `height` lines of `width` cells; the last of them lies on top."""
-    if width < 1 or height < 1:
-        return [[] for _ in range(max(height, 0))]
     layers = [one for one in series if one.form is Form.layer]
     cells = _stack(layers, width, height, dots, top) if layers else [[(" ", "")] * width for _ in range(height)]
     for one in series:
@@ -139,9 +137,9 @@ def axis(width: int, marks: Iterable[Mark], cursor: float | None, dots: Dots) ->
     plain, crossed, pointed = "-+!" if dots is Dots.ascii else "─╂┊"
     cells = [(plain, "faint")] * width
     for mark in marks:
-        if mark.glyph and width:
+        if mark.glyph:
             cells[_place(mark.share, width)] = (crossed, mark.role)
-    if cursor is not None and width:
+    if cursor is not None:
         cells[_place(cursor, width)] = (pointed, "strong")
     return joined(cells)
 
@@ -154,7 +152,7 @@ def beside(width: int, marks: Iterable[Mark]) -> list[Piece]:
         for words in dict.fromkeys((f"{mark.glyph}{mark.label}", mark.glyph)):
             text = safe(words, 40)
             wide = cell_len(text)
-            start = min(_place(mark.share, width), width - wide) if width else 0
+            start = min(_place(mark.share, width), width - wide)
             free = start >= 0 and all(start > after or start + wide < before for before, after, _ in taken)
             if wide and free:
                 taken.append((start, start + wide, (text, mark.role)))

@@ -106,22 +106,14 @@ def _groups(now: Situation) -> Iterator[tuple[str, list[Action], Sequence[Bindin
 
 def _legend_entries() -> list[SearchEntry]:
     """The glyphs, also for a screen where there is no room for them under the list."""
+    states = [(state_mark(word), word, meaning) for states in _LEGEND for word, meaning in states.items()]
+    shown = [(Styled(mark.glyph, mark.role), Styled(word, mark.role), meaning) for mark, word, meaning in states]
+    shown += [(Styled(sign, "accent"), Styled("sign", "muted"), meaning) for sign, meaning in _SIGNS]
+    shown += [(Styled(""), Styled(word, "strong"), meaning) for word, meaning in _WORDS]
     entries = _heading("Signs, words")
-    shown = [
-        (
-            f"sign {word}",
-            Styled(state_mark(word).glyph, state_mark(word).role),
-            Styled(word, state_mark(word).role),
-            meaning,
-        )
-        for states in _LEGEND
-        for word, meaning in states.items()
-    ]
-    shown += [(f"sign {sign}", Styled(sign, "accent"), Styled("sign", "muted"), meaning) for sign, meaning in _SIGNS]
-    shown += [(f"word {word}", Styled(""), Styled(word, "strong"), meaning) for word, meaning in _WORDS]
-    for key, sign, word, meaning in shown:
-        words = f"{key} {sign.text} {meaning}"
-        entries.append(SearchEntry(key, _cells(sign, word, meaning), words, possible=False, text=meaning))
+    for sign, word, meaning in shown:
+        key = f"sign {sign.text} {word.text}"
+        entries.append(SearchEntry(key, _cells(sign, word, meaning), f"{key} {meaning}", possible=False, text=meaning))
     return entries
 
 

@@ -51,11 +51,6 @@ def origins_of(*, counted: bool) -> Relation[OriginDiff]:
     return Relation((_ORIGIN, *numbers), lambda diff: diff.origin_id)
 
 
-def changes_first(origins: Iterable[OriginDiff]) -> list[OriginDiff]:
-    """Return the origins with changes before those without."""
-    return sorted(origins, key=lambda one: not (one.changed or one.new or one.gone))
-
-
 def in_order(pages: Iterable[PageChange]) -> list[PageChange]:
     """Return pages by what became of them: changed, new, gone, others."""
     kinds = [*said.SIGNS, None]

@@ -80,7 +80,7 @@ class DiffScreen(RowsScreen):
         title(self._origins, f"Origins · {count(len(diff.origins))}")
         self._origins.styles.height = max(len(diff.origins), 1) + FRAME
         self._origins.fill(
-            rows.changes_first(diff.origins),
+            sorted(diff.origins, key=lambda one: not (one.changed or one.new or one.gone)),
             present(self.console.clock),
             relation=origins_of(counted=diff.counted),
             cursor="pin" if self._origins.cursor_index > 0 else "first",

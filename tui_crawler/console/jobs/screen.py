@@ -12,7 +12,7 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.jobs.queries import LEDGERS, Ledger, LedgerCount
+from tui_crawler.console.jobs.queries import LEDGERS, LedgerCount
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.shared_lines import FRAME
@@ -40,20 +40,14 @@ class LedgerPane(ReachesConsole, CrawlTable):
     """Shows one ledger; only that one is read."""
 
     def __init__(self) -> None:
-        self.ledger = next(iter(LEDGERS))
-        """The word of the table that is shown."""
-        super().__init__(self._entry.relation, id="ledger", classes="pane")
+        self.word, self.ledger = next(iter(LEDGERS.items()))
+        super().__init__(self.ledger.relation, id="ledger", classes="pane")
         self._asked = 0
-        self.reading = PaneReading(lambda: self.wanted, self._show)
+        self.reading = PaneReading(self._ask, self._show)
 
-    @property
-    def _entry(self) -> Ledger:
-        return LEDGERS[self.ledger]
-
-    @property
-    def wanted(self) -> Ask[Any]:
-        ask = self._entry.ask
-        return replace(ask, about=(self._asked,)) if self._entry.counted else ask
+    def _ask(self) -> Ask[Any]:
+        ask = self.ledger.ask
+        return replace(ask, about=(self._asked,)) if self.ledger.counted else ask
 
     def turn_to(self, name: str) -> bool:
         """Show another ledger: the one named, or the next one. Counted ledgers are counted again.
@@ -63,17 +57,18 @@ class LedgerPane(ReachesConsole, CrawlTable):
         names = list(LEDGERS)
         if name and name not in names:
             return False
-        self.ledger = name or names[(names.index(self.ledger) + 1) % len(names)]
-        self._asked += self._entry.counted
+        self.word = name or names[(names.index(self.word) + 1) % len(names)]
+        self.ledger = LEDGERS[self.word]
+        self._asked += self.ledger.counted
         self.await_rows()
-        self.set_relation(self._entry.relation)
+        self.set_relation(self.ledger.relation)
         if (value := self.reading.value) is not None:
             self._show(value)
         return True
 
     def count_again(self) -> None:
         """Counts what must be counted: what is shown, or the stashes."""
-        self.turn_to(self.ledger if self._entry.counted else "stashes")
+        self.turn_to(self.word if self.ledger.counted else "stashes")
 
     @property
     def url(self) -> str:
@@ -95,7 +90,7 @@ class LedgerPane(ReachesConsole, CrawlTable):
 
     def titles(self) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
-        ledger, words = self._entry, self._entry.title
+        ledger, words = self.ledger, self.ledger.title
         value, keys = self.reading.value, self.console.appearance.key_names
         words += f" · {count(self.row_count)}" if self.row_count else ""
         words += f" · {ledger.span}" if ledger.span else ""
@@ -107,7 +102,7 @@ class LedgerPane(ReachesConsole, CrawlTable):
 
     @property
     def shows_runs(self) -> bool:
-        return self._entry.relation is RUNS
+        return self.ledger.relation is RUNS
 
     def _show(self, value: Any) -> None:
         run = self.console.live_state.run
@@ -166,9 +161,8 @@ class JobsScreen(RowsScreen):
 
     def chosen(self) -> Mapping[str, str]:
         """The ledger, unless it is one that takes long to count."""
-        ledger = self._ledger.ledger
-        first = ledger == next(iter(LEDGERS))
-        return {"ledger": "" if first or LEDGERS[ledger].counted else ledger}
+        word = self._ledger.word
+        return {"ledger": "" if word == next(iter(LEDGERS)) or self._ledger.ledger.counted else word}
 
     def choose(self, words: Mapping[str, str]) -> None:
         ledger = words.get("ledger", "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.records.failure import RunHeld
 from tui_crawler.domain.records.status_words import RUNNING, RunReason, run_end
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
@@ -53,8 +54,6 @@ class EngineEnd:
 
 def host_engine(host: EngineHost) -> EngineEnd:
     """Runs the engine until it ends (blocking); whatever it raises becomes a value."""
-    from tui_crawler.domain.records.failure import RunHeld  # noqa: PLC0415  not before the first paint
-
     try:
         return EngineEnd(reason=host.run())
     except RunHeld as held:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.records.failure import DatabaseLocked
+from tui_crawler.domain.records.failure import DatabaseLocked, NotTakenUp
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
@@ -163,7 +163,9 @@ class JournalWriter:
                 if isinstance(error, DatabaseLocked):
                     still.append((intent, ids, self._now_ms() + WATCH_MS))
                 else:
-                    self._deliver(News(intent, IntentOutcome.waiting, _waiting_words(error)))
+                    unread = f"what became of it cannot be read: {failure_words(error)}"
+                    why = str(error) if isinstance(error, NotTakenUp) else unread
+                    self._deliver(News(intent, IntentOutcome.waiting, why))
                 continue
             if len(results) == len(ids):
                 errors = [result.error for result in results if result.error]
@@ -174,10 +176,3 @@ class JournalWriter:
             else:
                 still.append((intent, ids, until))
         self._watched = still
-
-
-def _waiting_words(error: Exception) -> str:
-    from tui_crawler.domain.records.failure import NotTakenUp  # noqa: PLC0415  only when something failed
-
-    unread = f"what became of it cannot be read: {failure_words(error)}"
-    return str(error) if isinstance(error, NotTakenUp) else unread

@@ -60,28 +60,23 @@ def add_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ...
     return (*(old for old in notices if old.kind != notice.kind), replace(notice, times=times + 1))[-MOST:]
 
 
-def rows_of(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
-    """The notices in lines of `width` cells, in their order, as many side by side as fit.
+def rows_of(notices: tuple[Notice, ...], width: int, most: int = MOST) -> tuple[tuple[Notice, ...], ...]:
+    """The notices in at most `most` lines of `width` cells, in their order, as many side by side as fit.
 
     Where one line is not enough, what is told elsewhere too is left out, then what is muted, unless it is the newest.
+    Where there is but one, it has the newest, then errors, then the others, as far as they fit beside it.
     """
-    if len(rows := _packed(notices, width)) > 1:
-        notices = tuple(notice for notice in notices if notice.kind not in _ASIDES)
-        rows = _packed(notices, width)
-    if len(rows) > 1:
-        rows = _packed(tuple(one for one in notices if one.role != "muted" or one is notices[-1]), width)
-    return rows
-
-
-def one_row(notices: tuple[Notice, ...], width: int) -> tuple[Notice, ...]:
-    """Those that one line of `width` cells has: the newest, then errors, then the others, as far as they fit beside
-    it; in their order."""
-    ranked = [*notices[-1:], *sorted(notices[:-1], key=lambda one: one.role != "error")]
+    loud = tuple(one for one in notices if one.kind not in _ASIDES)
+    for kept in (notices, loud, tuple(one for one in loud if one.role != "muted" or one is loud[-1])):
+        if len(rows := _packed(kept, width)) <= 1:
+            break
+    if len(rows) <= most:
+        return rows
     shown: list[Notice] = []
-    for one in ranked:
+    for one in (*notices[-1:], *sorted(notices[:-1], key=lambda one: one.role != "error")):
         if not shown or sum(width_of(each.label) + GAP for each in (*shown, one)) - 2 <= width:
             shown.append(one)
-    return tuple(one for one in notices if one in shown)
+    return (tuple(one for one in notices if one in shown),)
 
 
 def _packed(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:

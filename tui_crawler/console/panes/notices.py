@@ -11,15 +11,13 @@ from textual.geometry import Size
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.notice import GAP, one_row, rows_of
+from tui_crawler.console.panes.notice import GAP, MOST, rows_of
 from tui_crawler.text.cells import Styled
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
     from tui_crawler.console.panes.notice import Notice
-
-_MOST_ROWS = 3
 
 
 class NoticeBox(Lines, can_focus=False):
@@ -50,7 +48,7 @@ class NoticeBox(Lines, can_focus=False):
         entry = next((one for one in self.screen.query(EntryLine) if one.display), None)
         room = max(1, size.width - 2)
         narrow = self.screen.has_class("-narrow")
-        lines = _lines(self._notices, room, 1 if entry is not None else _MOST_ROWS, folds=narrow)
+        lines = _lines(self._notices, room, 1 if entry is not None else MOST, folds=narrow)
         self.show(lines)
         width, height = min(room, max(width_of(line) for line in lines)), len(lines)
         border = self._lowest_pane() if narrow else None
@@ -74,7 +72,7 @@ class NoticeBox(Lines, can_focus=False):
 
 def _lines(notices: tuple[Notice, ...], width: int, most: int, *, folds: bool) -> list[tuple[Styled, ...]]:
     """The notices in at most so many lines of `width` cells; `folds`: one that is too long goes on in the next line."""
-    rows = rows_of(notices, width) if most > 1 else (one_row(notices, width),)
+    rows = rows_of(notices, width, most)
     spare, lines = most - len(rows) if folds else 0, []
     for row in rows:
         if spare > 0 and len(row) == 1 and width_of(row[0].label) + GAP - 2 > width:

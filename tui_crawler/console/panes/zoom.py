@@ -168,7 +168,10 @@ class Zoom:
             self._pane = None
             return
         path = self._path(pane)
-        shared = sum(_has_panes_beside(container, child) for container, child in path)
+        shared = sum(
+            any(one is not child and one.display and one.outer_size.height > 1 for one in container.children)
+            for container, child in path
+        )
         for container, child in path:
             shares = 1.0 if level == FULL else 0.5 ** (1 / max(1, shared))
             container.styles.set_rule("layout", ZoomLayout(child, shares))
@@ -198,10 +201,6 @@ def _place(widget: Widget, region: Region) -> WidgetPlacement:
 
 def _is_displayed(node: Widget) -> bool:
     return all(one.display for one in node.ancestors_with_self if isinstance(one, Widget))
-
-
-def _has_panes_beside(container: Widget, child: Widget) -> bool:
-    return any(one is not child and one.display and one.outer_size.height > 1 for one in container.children)
 
 
 def _scrolls(container: Widget) -> bool:

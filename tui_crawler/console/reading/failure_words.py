@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.records.failure import EngineFailed, RunHeld, StorageFailure
+from tui_crawler.domain.records.failure import EngineFailed, QueryProblem, RunHeld, StorageFailure
 
 
 def failure_words(error: Exception) -> str:
     """The message of a failure that was meant for a person; any other error with its type, so that it can be found."""
-    if isinstance(error, EngineFailed | RunHeld | StorageFailure) and str(error):
+    if isinstance(error, EngineFailed | QueryProblem | RunHeld | StorageFailure) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"

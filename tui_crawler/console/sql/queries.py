@@ -56,7 +56,6 @@ class QuerySession:
 
     def ask(self, text: str) -> QueryAnswer:
         """Return the result of a query. Blocking; a failure becomes the problem of the result."""
-        from tui_crawler.domain.records.failure import QueryProblem  # noqa: PLC0415  the same
         from tui_crawler.domain.records.operator_view import QueryAnswer  # noqa: PLC0415  not before the first paint
 
         with self._one_at_a_time:
@@ -64,8 +63,6 @@ class QuerySession:
                 return QueryAnswer(problem="cancelled")
             try:
                 return self._queries.ask(text)
-            except QueryProblem as problem:
-                return QueryAnswer(problem=str(problem))
             except Exception as error:  # whatever fails below must not end the console
                 return QueryAnswer(problem=failure_words(error))
 
