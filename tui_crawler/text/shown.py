@@ -52,9 +52,9 @@ def number(role: str = "", zero: str | None = None) -> Show[int | None, object]:
     return words(count, role, zero, compact)
 
 
-def data_size(role: str = "", zero: str | None = None) -> Show[float | None, object]:
+def data_size(role: str = "") -> Show[float | None, object]:
     """Show a number of bytes."""
-    return words(size, role, zero)
+    return words(size, role)
 
 
 def state() -> Show[StateGlyph, object]:
