@@ -1,7 +1,5 @@
 """The program: `tui-crawler`, and `python -m tui_crawler`."""
 
-from __future__ import annotations
-
 import codecs
 import gc
 import io

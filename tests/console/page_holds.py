@@ -9,13 +9,11 @@ from tui_crawler.domain.rules.page_filter import (
     ExitTerm,
     Measure,
     NumberTerm,
-    OriginTerm,
     PageFilter,
-    PatternTerm,
     StateTerm,
     Term,
+    TextOf,
     TextTerm,
-    TitleTerm,
     state_of,
 )
 from tui_crawler.domain.rules.pattern import Pattern
@@ -28,14 +26,14 @@ def passes(narrowing: PageFilter, page: PageView, origins: frozenset[str]) -> bo
 
 def _holds(term: Term, page: PageView, origins: frozenset[str]) -> bool:
     match term:
-        case TitleTerm(texts=texts):
-            return any(one.lower() in page.title.lower() for one in texts)
-        case TextTerm(text=text):
-            return text.lower() in page.url.lower()
-        case PatternTerm(text=text):
-            return Pattern(text).search(page.url)
-        case OriginTerm(names=names):
-            return any(_means(name.rstrip("/"), page.origin, origins) for name in names)
+        case TextTerm(of=of, texts=texts):
+            fits = {
+                TextOf.in_title: lambda text: text.lower() in page.title.lower(),
+                TextOf.in_url: lambda text: text.lower() in page.url.lower(),
+                TextOf.as_pattern: lambda text: Pattern(text).search(page.url),
+                TextOf.of_origin: lambda text: _means(text.rstrip("/"), page.origin, origins),
+            }
+            return any(map(fits[of], texts))
         case ExitTerm(codes=codes, never=never):
             return page.last_exit_code in {code.name for code in codes} or (never and not page.last_exit_code)
         case StateTerm(states=states):

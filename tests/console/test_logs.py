@@ -28,7 +28,6 @@ from tui_crawler.console.logs.rows import (
 )
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.table.cells import lay_out
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode, Severity
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.domain.records.status_words import FinishReason
@@ -55,8 +54,6 @@ def test_a_hit_is_underlined_wherever_it_occurs_and_hostile_case_changes_nothing
     pieces = underlined((Styled("a TIMEout, timeout"), Styled("x", "muted")), "timeout")
     assert [piece.text for piece in pieces] == ["a ", "TIMEout", ", ", "timeout", "x"]
     assert pieces[1].role == "accent bold underline"
-    whole = underlined((Styled("⚠ request_timeout", "network", short="⚠ timeout"),), "time")
-    assert "".join(text for text, _ in lay_out(whole, 20, "left", short=True)).rstrip() == "⚠ timeout"
     assert underlined((Styled("İx"),), "x") == (Styled("İx"),)  # one letter that is two in lower case
 
 
@@ -123,7 +120,7 @@ async def test_the_three_kinds_stand_in_one_list_newest_last() -> None:
 async def test_the_title_tells_the_problems_among_the_rows_held_and_so_do_the_events() -> None:
     async with stage() as held:
         events = held.app.screen.query_one("#events", EventsPane)
-        problems = len(events._problems())
+        problems = len(events.bad)
         assert problems
         assert f"Events · {problems} problems among the newest {events.row_count}" in held.text()
         await held.press("5", rounds=2)

@@ -28,14 +28,12 @@ from tui_crawler.domain.rules.page_filter import (
     FilterProblem,
     Measure,
     NumberTerm,
-    OriginTerm,
     PageFilter,
     PageListState,
     PageWindow,
-    PatternTerm,
     StateTerm,
+    TextOf,
     TextTerm,
-    TitleTerm,
     read_page_filter,
     state_of,
 )
@@ -47,21 +45,28 @@ from tui_crawler.storage.reports.reports import Reports
 # what a line of text means
 
 
+def part(text: str, inverted: bool = False) -> TextTerm:
+    """A text that is part of URLs."""
+    return TextTerm(TextOf.in_url, (text,), inverted)
+
+
 def test_words_of_a_filter() -> None:
     assert read_page_filter("") == read_page_filter("  ") == PageFilter()
-    assert read_page_filter("items !user") == PageFilter((TextTerm("items"), TextTerm("user", True)))
-    assert read_page_filter("http://x") == PageFilter((TextTerm("http://x"),))
-    assert read_page_filter("title:Sale,b !title:x") == PageFilter((TitleTerm(("Sale", "b")), TitleTerm(("x",), True)))
-    assert read_page_filter("!") == PageFilter((TextTerm("!"),))
+    assert read_page_filter("items !user") == PageFilter((part("items"), part("user", True)))
+    assert read_page_filter("http://x") == PageFilter((part("http://x"),))
+    assert read_page_filter("title:Sale,b !title:x") == PageFilter(
+        (TextTerm(TextOf.in_title, ("Sale", "b")), TextTerm(TextOf.in_title, ("x",), True))
+    )
+    assert read_page_filter("!") == PageFilter((part("!"),))
     assert read_page_filter("depth:>3,1") == PageFilter((NumberTerm(Measure.depth, ((4, 2**31), (1, 1))),))
     assert read_page_filter("depth:<=3") == PageFilter((NumberTerm(Measure.depth, ((0, 3),)),))
     assert read_page_filter("!status:4xx,500-503,none") == PageFilter(
         (NumberTerm(Measure.status, ((400, 499), (500, 503)), True, True),)
     )
-    assert read_page_filter("origin:API.example.org") == PageFilter((OriginTerm(("api.example.org",)),))
-    assert read_page_filter("!~a.b") == PageFilter((PatternTerm(r"(?i)a.*\..*b", True),))
-    assert read_page_filter("~") == PageFilter((TextTerm("~"),))
-    assert read_page_filter("re:/p[0-9]+$") == PageFilter((PatternTerm("/p[0-9]+$"),))
+    assert read_page_filter("origin:API.example.org") == PageFilter((TextTerm(TextOf.of_origin, ("api.example.org",)),))
+    assert read_page_filter("!~a.b") == PageFilter((TextTerm(TextOf.as_pattern, (r"(?i)a.*\..*b",), True),))
+    assert read_page_filter("~") == PageFilter((part("~"),))
+    assert read_page_filter("re:/p[0-9]+$") == PageFilter((TextTerm(TextOf.as_pattern, ("/p[0-9]+$",)),))
     assert read_page_filter("state:st") == PageFilter((StateTerm(frozenset({PageListState.stashed})),))
 
 
@@ -111,7 +116,7 @@ def test_what_is_not_understood_is_said(text: str, words: str) -> None:
     "text", ["https://a.example/x", "localhost:8080", "127.0.0.1:93", "wiki/Talk:Main", ":", "a-b:c"]
 )
 def test_a_part_of_a_url_with_a_colon_is_no_field(text: str) -> None:
-    assert read_page_filter(text) == PageFilter((TextTerm(text),))
+    assert read_page_filter(text) == PageFilter((part(text),))
 
 
 def test_a_field_without_a_value_yet_narrows_nothing() -> None:

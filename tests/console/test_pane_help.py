@@ -40,6 +40,7 @@ def test_a_view_has_its_style_and_the_help_of_its_panes_in_its_folder(view: Path
     assert (view / "style.tcss").read_text()
     panes = written(view, r'id="([a-z-]+)",\s*classes="pane"')
     panes |= written(view, r'FactsPane\([^=]*?id="([a-z-]+)"(?!, classes="")')
+    panes |= written(view, r'"(url-(?:in|out)links)"\)')
     assert explained(view) == panes
     assert panes or view.name in CHARTS
     for pane in panes:

@@ -100,7 +100,7 @@ def test_every_state_has_a_word_and_every_word_is_counted_once() -> None:
     assert not is_problem(origin(API, state="FINISHED", finish_reason="operator", patience=4))
 
 
-@given(st.sampled_from(SORT_COLUMNS), st.booleans())
+@given(st.sampled_from([*SORT_COLUMNS]), st.booleans())
 def test_any_order_keeps_all_and_turns_round(column: str, descending: bool) -> None:
     there = arrange(origins(), OverviewFilter(column, descending))
     assert {view.origin for view in there} == {view.origin for view in origins()}

@@ -130,7 +130,7 @@ async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
         assert "follow ○" in reading(held)
         assert "network" in says(held, "failures") and "waiting" in says(held, "states")
         await held.press("home", "left", rounds=3)
-        assert screen_of(held).span.end is not None, "the span has moved back"
+        assert screen_of(held).span_end is not None, "the span has moved back"
         await held.press("pulse.follow", rounds=3)
         assert "follow ●" in reading(held)
 
@@ -172,7 +172,7 @@ async def test_it_is_of_what_is_named_at_the_prompt():
 async def test_enter_opens_the_log_at_that_moment():
     async with stage((120, 40), keys="6") as held:
         await held.press("left", rounds=2)
-        moment = screen_of(held).span.cursor
+        moment = screen_of(held).cursor_at
         await held.press("enter", rounds=6)
         assert isinstance(held.app.screen, LogsScreen)
         table = held.table("#log")
@@ -212,7 +212,7 @@ async def test_a_click_puts_the_cursor_there():
     async with stage((120, 40), keys="6") as held:
         await held.pilot.click("#chart-pages", offset=(30, 3))
         await held.settle(2)
-        assert screen_of(held).span.cursor is not None
+        assert screen_of(held).cursor_at is not None
 
 
 async def test_what_stands_after_the_word_is_completed_and_jobs_are_offered():

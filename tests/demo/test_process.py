@@ -22,7 +22,7 @@ _PARENT = """
 import sys
 from tui_crawler.demo.process import DemoProcess
 demo = DemoProcess.start(pace=0)
-print(demo.pid, demo.ports[0], flush=True)
+print(demo.pid, demo.sites[0].port, flush=True)
 sys.stdin.read()
 """
 
@@ -50,16 +50,16 @@ def test_the_child_serves_and_ends(tmp_path: Path) -> None:
     log = tmp_path / "access.jsonl"
     with DemoProcess.start(pace=0, access_log=log) as demo:
         assert demo.is_running
-        assert len(demo.seeds) == len(demo.ports) == 10
-        assert [site.seed for site in demo.sites] == [f"http://127.0.0.1:{port}/" for port in demo.ports]
+        assert len(demo.seeds) == len(demo.sites) == 10
+        assert [site.seed for site in demo.sites] == [f"http://127.0.0.1:{site.port}/" for site in demo.sites]
         assert (demo.sites[0].name, demo.sites[0].title) == ("almanac", "The Harbour Almanac")
         assert os.getsid(demo.pid) != os.getsid(0)
-        assert _get(demo.ports[0], "/about") == 200
+        assert _get(demo.sites[0].port, "/about") == 200
         assert json.loads(log.read_text())["target"] == "/about"
     assert not demo.is_running
     assert demo.close() == 0
     with pytest.raises(ConnectionRefusedError):
-        _get(demo.ports[0], "/")
+        _get(demo.sites[0].port, "/")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -265,9 +265,9 @@ async def test_looking_for_origins_where_none_is_free_writes_nothing(tmp_path):
     await store.begin_run(replace(PLAN, workers=2))
     shared = store.peers(1, site_of)
     assert len(await shared.take_origins()) == len(ORIGINS)
-    before = store.writer.commits
+    before = store.writer.load.commits
     assert [await shared.take_origins(idle=True) for _ in range(3)] == [()] * 3
-    assert store.writer.commits == before
+    assert store.writer.load.commits == before
     await asyncio.to_thread(store.close)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 
 import pytest
 
@@ -23,6 +23,14 @@ def test_columns_find_their_fields_in_any_order() -> None:
     make = RowMapper(Fruit, name=str.upper).of(("sold", "name", "ripe"))
     assert make((None, "fig", 1)) == Fruit("FIG", ripe=True, weight=7, sold=None)
     assert make((0, "fig", 0)) == Fruit("FIG", ripe=False, weight=7, sold=False)
+
+
+def test_truth_values_are_known_where_annotations_are_types() -> None:
+    kind = make_dataclass("kind", [("ripe", bool), ("sold", bool | None)])
+    assert kind.__dataclass_fields__["ripe"].type is bool
+    made = RowMapper(kind).of(("ripe", "sold"))((1, 0))
+    assert made.ripe is True
+    assert made.sold is False
 
 
 @pytest.mark.parametrize(

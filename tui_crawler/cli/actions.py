@@ -1,7 +1,5 @@
 """Commands of an operator handed over, by the live run or on the resting database, and what is told of them."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """`archive`: a site with all its resources, as a web archive."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from itertools import chain, count

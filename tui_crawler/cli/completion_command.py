@@ -1,7 +1,5 @@
 """`completion`: prints the script by which a shell completes the words of a command line."""
 
-from __future__ import annotations
-
 import argparse
 
 from tui_crawler.cli.options import PROGRAM, CommandSet

@@ -1,7 +1,5 @@
 """`db`: which database it is, whether it is whole, its migration, and a copy of it elsewhere."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

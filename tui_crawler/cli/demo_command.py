@@ -1,7 +1,5 @@
 """`demo`: the built-in demo web on loopback, and a crawl of it."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jobs`: the groups of pages of a crawl (B), listed, changed, paused and aborted."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from functools import partial

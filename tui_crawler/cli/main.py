@@ -1,8 +1,6 @@
 """From the words of the command line to an exit status: which word leads where. Nothing a person can type ends in a
 traceback, and nothing heavy is imported, so that help answers at once."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

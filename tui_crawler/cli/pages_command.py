@@ -1,19 +1,11 @@
 """`pages`: pages out of the queue and back (B): stashes, dripfeed, limbo; and a look at a URL without crawling it."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from typing import Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
-from tui_crawler.cli.known_names import (
-    check_pattern,
-    crawl_urls,
-    existing_database,
-    one_line,
-    reports_of,
-)
+from tui_crawler.cli.known_names import check_pattern, crawl_urls, existing_database, one_line, reports_of
 from tui_crawler.cli.options import CommandSet, duration, natural, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem

@@ -1,7 +1,5 @@
 """Exit statuses of the program (docs/behaviour.md), and what ends it with 2 or 3."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from tui_crawler.domain.records.failure import CannotRun, UsageProblem

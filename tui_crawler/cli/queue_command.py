@@ -8,13 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out, value_of
-from tui_crawler.cli.known_names import (
-    configuration_file,
-    database_of_run,
-    existing,
-    existing_database,
-    named_database,
-)
+from tui_crawler.cli.known_names import configuration_file, database_of_run, existing, existing_database, named_database
 from tui_crawler.cli.options import CommandSet, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem

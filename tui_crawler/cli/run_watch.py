@@ -158,10 +158,7 @@ class _Notes(logging.Handler):
 
 
 def watch(
-    printer: Printer,
-    as_json: bool,
-    carry_out: Callable[[RunListener], int],
-    config: Config | None = None,
+    printer: Printer, as_json: bool, carry_out: Callable[[RunListener], int], config: Config | None = None
 ) -> int:
     """Hand `carry_out` the listener that fits stdout; return its exit status. Print the summary when the run is over;
     with `--json` the last event is it. No reader of either output holds up the run. A listener for a terminal has a

@@ -1,7 +1,5 @@
 """The seeds that `add` is given: URLs, files of them, stdin. Loaded with the first of them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`site-audit`: one's own site crawled, checked and reported in one command."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 

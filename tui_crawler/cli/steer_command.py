@@ -1,7 +1,5 @@
 """`pause`, `resume`, `stop`, `top-up`, `refetch`, `delay`, `add`, `retry`: what an operator asks for, live or not."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from functools import cache, partial

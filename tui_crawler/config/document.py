@@ -1,8 +1,6 @@
 """What is made from the table of keys: docs/configuration.md, the JSON Schema, and the effective configuration (every
 value, and where it comes from)."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

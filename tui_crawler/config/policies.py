@@ -1,8 +1,6 @@
 """Policies, exclusions, rules and whitelist as a configuration writes them, read into the values of the domain; and
 their matchers: `{path: {prefix: /admin/}}`, combined by all, any and not (U)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """What can be wrong in a configuration, and how it is said: file, line, column, key, message, suggestion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What is collected while a tree is read: problems, warnings, and where each value was given."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

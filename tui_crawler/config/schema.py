@@ -2,8 +2,6 @@
 
 # ruff: noqa: RUF009 (key, need and section make dataclass fields, as dataclasses.field does)
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args

@@ -3,8 +3,6 @@
 Fields that end in `_ms` are milliseconds; their YAML key has no such ending.
 """
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 from tui_crawler.config import web_kinds as web

@@ -4,8 +4,6 @@ A section is a frozen dataclass whose fields are made with `key`, `need` and `se
 off the class, so a key, its type, default, bounds and doc sentence are written down exactly once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

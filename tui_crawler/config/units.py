@@ -1,7 +1,5 @@
 """Durations and sizes: how they are written, and what they are in milliseconds and bytes."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

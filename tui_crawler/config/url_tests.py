@@ -1,8 +1,6 @@
 """Tests that no URL can pass. URLs are compared as the crawler carries them (WHATWG URL, serialised): in ASCII, with a
 scheme, a host in lower case, and a path that begins with a slash."""
 
-from __future__ import annotations
-
 import re
 from itertools import takewhile
 from urllib.parse import quote

@@ -1,8 +1,6 @@
 """The kinds of value that name something on the web: seeds, origins, hosts, the proxy, the user agent; and how a host
 is asked: what is secret in that (header fields, cookies, a password; never shown) and certificates."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -89,16 +89,10 @@ class Where(Enum):
         "The workers of this crawl: machine, load and state of each.",
         View("8", "workers", "Workers: state, origins, pace, heartbeat", narrow="Work"),
     )
-    robots = (
-        "robots.txt",
-        "The robots.txt of one origin, what it means for this crawler, and the limits it sets.",
-    )
+    robots = ("robots.txt", "The robots.txt of one origin, what it means for this crawler, and the limits it sets.")
     diff = ("Runs compared", "Two runs compared: origins, and the pages of the origin under the cursor that differ.")
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
-    timeline = (
-        "Politeness",
-        "Required and actual gaps between requests over time, with requests, patience and state.",
-    )
+    timeline = ("Politeness", "Required and actual gaps between requests over time, with requests, patience and state.")
     sql = "SQL", "Read-only queries in SQL: the views with their columns, the result as a table or a chart."
     welcome = "Welcome", ""
 

@@ -1,7 +1,5 @@
 """Every action of the console, as one table: footer, help sheet, palette, prompt, key map and docs are made from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

@@ -4,8 +4,6 @@ Any page of the web can send requests to a loopback address. So a request must n
 keeps out foreign names that resolve to it, and must come from a page of this server; with a token it must bring that.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import os

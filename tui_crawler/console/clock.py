@@ -1,7 +1,5 @@
 """Both clocks of the console, given from outside so that a test can stop them."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, tzinfo
 from typing import Protocol

@@ -3,8 +3,6 @@
 They win over the table of actions: an action that meets one of them on some screen does not have that key any more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Keys of actions: as bindings for Textual, and as a person reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache

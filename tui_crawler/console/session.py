@@ -4,8 +4,6 @@ Kept in the user's own folder for state, never beside the database. A folder tha
 fault: then nothing is remembered.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

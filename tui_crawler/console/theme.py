@@ -8,8 +8,6 @@ With 256 colours a theme is shown in the nearest of them. With 16 all themes are
 terminal's own colours by their names: of what they look like nothing is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import lru_cache

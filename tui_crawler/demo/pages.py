@@ -10,8 +10,6 @@ after it blocks, parted by empty lines: paragraphs (the first leads), lists (`- 
 number, `{previous[column]}` and `{next[column]}` are of the rows beside it, the last beside the first.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The demo web in a process of its own, which ends when its parent does."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile
@@ -89,10 +87,6 @@ class DemoProcess:
     @property
     def seeds(self) -> list[str]:
         return [site.seed for site in self.sites]
-
-    @property
-    def ports(self) -> list[int]:
-        return [site.port for site in self.sites]
 
     @property
     def is_running(self) -> bool:

@@ -6,8 +6,6 @@ shared, as they say the same for every class. Modules of many records that every
 compares both.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError, asdict, field, fields

@@ -3,14 +3,13 @@
 Nothing here raises for a bad URL: what cannot be crawled becomes an `InvalidUrl` with its reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import ip_address
+from typing import Self
 from urllib.parse import unquote
 
 from ada_url import join_url, normalize_url
@@ -71,7 +70,7 @@ class Href(str):
     __slots__ = ("url",)
     url: CrawlUrl
 
-    def __new__(cls, url: CrawlUrl) -> Href:
+    def __new__(cls, url: CrawlUrl) -> Self:
         """The text of `url`."""
         made = super().__new__(cls, url.href)
         made.url = url

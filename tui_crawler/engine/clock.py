@@ -4,8 +4,6 @@ do, hours of crawling in a second.
 Work done by threads (a store's writer, `to_thread`) is waited for in real time; virtual time stands still meanwhile.
 """
 
-from __future__ import annotations
-
 import asyncio
 import selectors
 import time
@@ -35,26 +33,6 @@ class SystemClock:
         except TimeoutError:
             return False
         return True
-
-
-class _JumpingSelector(selectors.DefaultSelector):
-    """Polls; when there is nothing, it lets the loop's time jump to the next timer."""
-
-    loop: VirtualLoop
-
-    def select(self, timeout: float | None = None) -> Any:
-        ready = super().select(0)
-        if ready or timeout == 0:
-            return ready
-        if self.loop.outstanding() > 0:
-            return super().select(0.5)
-        if timeout is None:
-            found = super().select(60)  # the threads of a busy machine may be late
-            if not found:
-                raise RuntimeError("virtual time: nothing left to wait for (a deadlock)")
-            return found
-        self.loop.now_s += timeout
-        return []
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -96,6 +74,26 @@ class VirtualClock(SystemClock):
         """The present moment. Must be called while the loop runs."""
         mono = round(asyncio.get_running_loop().time() * 1000)
         return Moment(mono, WALL_0 + mono + self.skew_ms)
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """Polls; when there is nothing, it lets the loop's time jump to the next timer."""
+
+    loop: VirtualLoop
+
+    def select(self, timeout: float | None = None) -> Any:
+        ready = super().select(0)
+        if ready or timeout == 0:
+            return ready
+        if self.loop.outstanding() > 0:
+            return super().select(0.5)
+        if timeout is None:
+            found = super().select(60)  # the threads of a busy machine may be late
+            if not found:
+                raise RuntimeError("virtual time: nothing left to wait for (a deadlock)")
+            return found
+        self.loop.now_s += timeout
+        return []
 
 
 def run_virtual(main: Coroutine[Any, Any, Any], loop: VirtualLoop | None = None) -> Any:

@@ -1,7 +1,5 @@
 """Carrying out what operators ask for: rows of the journal, folded into the states of a run."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set

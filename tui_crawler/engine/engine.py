@@ -1,8 +1,6 @@
 """The engine: the crawl loops of all origins over one scheduler. It knows ports, not screens. What it does
 when few origins are left (M) stands first."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Container, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Events as the engine reports them: one function per event that has fields, so that they are in one place."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.crawl.origin import OriginState
 from tui_crawler.domain.records.attempt import AttemptRecord

@@ -1,8 +1,6 @@
 """The origins of a run as the engine holds them between turns; long lists of them change piece by piece. And who
 decides over URLs in a run: one set of filters per job (B), with the operator's exclusions on top (M)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,10 +70,10 @@ class Counts:
 class FullJobs:
     """The jobs of which no more page may be in flight, as a set that is asked for one job at a time."""
 
-    _table: OriginTable
+    _is_full: Callable[[int], bool]
 
     def __contains__(self, job_id: object) -> bool:
-        return isinstance(job_id, int) and self._table.is_full(job_id)
+        return isinstance(job_id, int) and self._is_full(job_id)
 
 
 class OriginTable:
@@ -95,7 +93,7 @@ class OriginTable:
         self.pages_known: dict[str, int] = {}
         self.seed_hosts: set[str] = set()
         self.token = product_token(settings.plan.user_agent)
-        self.full = FullJobs(self)
+        self.full = FullJobs(self.is_full)
         self.shared = False  # several workers crawl this run, each the origins it has leased
         self.denied: set[int] = set()  # jobs with as many pages in flight as all workers together may have
         self.idle: dict[str, None] = {}  # origins without work, which may have got some from another worker

@@ -4,8 +4,6 @@ The leading worker (the oldest session of the run) carries the operator's wishes
 they hold, what it has finished. No worker ever takes an origin from a live one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice

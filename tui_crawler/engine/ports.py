@@ -1,7 +1,5 @@
 """What the engine needs from outside. Storage and fetching fit these by shape; wiring joins them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol

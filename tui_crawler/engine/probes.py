@@ -1,7 +1,5 @@
 """Probes that operators asked for, until the last answer of each action is there (U: crawl type check)."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """What operators ask of the queue: jobs, rulesets, stashes, pages in limbo, segments (B, M)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never

@@ -1,8 +1,6 @@
 """The events of a run again, made of what its log says: as the engine told them, without what no log keeps (fills,
 todo lists, waits). Counts of pages are those of this run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 

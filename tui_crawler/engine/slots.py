@@ -1,7 +1,5 @@
 """The turns under way: each has a slot, and whatever happens in it, the slot is given back and the run goes on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One turn of an origin crawler: what the turn machine asks for, performed through the ports and folded back."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable

@@ -1,8 +1,6 @@
 """Where every origin waits for its next turn: the penalty box, kept in step with the states of the origins; and the
 places of jobs (B), for which origins wait, too."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from tui_crawler.domain.crawl.origin import OriginState

@@ -1,7 +1,5 @@
 """Where an export goes: a file that appears whole under its name or not at all, or standard output."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -3,8 +3,6 @@
 Row groups hold at most 50,000 rows or about 32 MiB, so that memory does not grow with the number of rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ markup in the form at hand is escaped. JSON holds values as they are, in ASCII. 
 picture without a style of its own: report.css has the colours of both themes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Rows as lines of text: JSON Lines, and CSV that a spreadsheet opens without running anything."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

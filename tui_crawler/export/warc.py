@@ -12,8 +12,6 @@ body whose exchange is not in the log becomes a `resource` record. A payload tha
 Payload digests are SHA-1 as everywhere; the SHA-256 by which the database knows a body is X-Crawler-Payload-Digest.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

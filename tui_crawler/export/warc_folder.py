@@ -6,8 +6,6 @@ one, each a gzip member, before the attempt is stored: a killed process leaves a
 next run removes before it completes the file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -3,8 +3,6 @@
 Keys and fields are those of `cdxj-indexer`, which pywb uses, so that its tools read both.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Host names to addresses, and which of them may be connected to (RELIABILITY "The hostile web"): the address counts,
 not only the name."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """The character set of a body: by BOM, header, declaration, detection; and the body as UTF-8 (WHATWG Encoding)."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator

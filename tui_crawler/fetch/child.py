@@ -1,7 +1,5 @@
 """A child process that runs a module of this very package, also where that is not installed."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From what an exchange did to its exit code: by phase and status alone, without I/O (docs/behaviour.md)."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from tui_crawler.domain.records.exit_code import ExitCode

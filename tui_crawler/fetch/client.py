@@ -1,7 +1,5 @@
 """The fetcher that the engine is given: one exchange over a wire, and the reading of what it brought."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import time

@@ -1,7 +1,5 @@
 """From a host to a connection: its addresses, judged, and the first of them that takes one (RFC 8305)."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import ssl

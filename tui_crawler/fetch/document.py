@@ -1,8 +1,6 @@
 """What a document and its header say of themselves, and to crawlers: title, base, canonical, refresh, robots
 directives."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reading bodies: what they say, what data rules find in them, whether they are valid; within bounds of time."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Sequence

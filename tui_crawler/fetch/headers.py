@@ -1,8 +1,6 @@
 """Header fields as they come from a hostile server: decoded, measured, and the few values fetching understands;
 dates as documents write them, too: the W3C profile of ISO 8601, RFC 3339 and RFC 822, as epoch ms."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ and whoever reads the body. What a server may do to it is bounded here: the byte
 of what waits to be read. Everything else (deadlines of the whole, sizes, codings) is the business of `transfer`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import select
 import socket

@@ -1,7 +1,5 @@
 """What one exchange and one reading may cost. Every bound of RELIABILITY "The hostile web" that fetching keeps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 KIB = 1024

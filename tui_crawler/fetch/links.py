@@ -1,7 +1,5 @@
 """The links of a parsed document: seven kinds (G), frames and others, resolved against its base, each once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any

@@ -1,7 +1,5 @@
 """Guards before parsing: what would take lxml seconds or hundreds of MiB is cut, and said (RELIABILITY)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import accumulate, islice

@@ -6,8 +6,6 @@ Everything between is passed over at one stroke, because pages carry hundreds of
 the answers with those of a whole tokenizer. A function name written with escapes is not recognised.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

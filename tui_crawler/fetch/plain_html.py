@@ -4,8 +4,6 @@ This is the hot path of reading. What is ordinary is written down in `_ORDINARY`
 answer is None, and a tree is made, which is the plain version: the tests want the same readings of both.
 """
 
-from __future__ import annotations
-
 import re
 from html.entities import html5
 

@@ -5,8 +5,6 @@ Its clock is its own processor time, so that a busy machine makes it late and ne
 deadline is asked for ends the child (RLIMIT_CPU); the next body gets a new one. It ends with its standard input.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Sitemaps (sitemaps.org protocol): urlset, sitemapindex, plain text, RSS and Atom; each may be a gzip file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The kind of a body: html, xml, css, rss or other, by its Content-Type, else by its first bytes."""
 
-from __future__ import annotations
-
 import codecs
 import re
 

@@ -1,7 +1,5 @@
 """Blocking work in daemon threads: it delays neither the event loop nor the end of the process."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Nothing of it comes from the environment: Python's and httpx' own contexts would
 SSLKEYLOGFILE.
 """
 
-from __future__ import annotations
-
 import ssl
 import sys
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Nothing here knows the HTTP client; `Wire` is what it needs of one.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress

@@ -1,7 +1,5 @@
 """Markup to a tree (lxml), piece by piece under a deadline. No entity is expanded, nothing external is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A batch is one transaction, rows go in the order of their keys: what an interrup
 beginning. Until every row was read again and found the same, the copy has a schema version that no other command takes.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The web as a database has kept it. It fits the engine's Fetcher, answers from stored pages, and opens no socket."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable

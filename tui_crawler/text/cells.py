@@ -1,7 +1,5 @@
 """Cells: text with roles of a theme, as tables, panes and the command line show it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, tzinfo
 

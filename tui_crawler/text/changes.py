@@ -1,26 +1,19 @@
 """What changes in a crawl, one sentence each, without glyphs and colours. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.history.idle_reason import delay_why
 from tui_crawler.domain.records.exit_code import AttemptKind, code_of, is_problem
-from tui_crawler.domain.records.operator_view import ActionView
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
 from tui_crawler.domain.records.status import DelayReason, RobotsStatus
 from tui_crawler.domain.records.status_words import finish_words, unavailable_words, unreachable_words, what_happened
-from tui_crawler.domain.records.view import AttemptView
+from tui_crawler.domain.records.view import AttemptView, OriginView
 from tui_crawler.text.format import count, duration, plural
 from tui_crawler.text.same_as import PROGRAM, command_line_of
 from tui_crawler.text.standing import Standing, standing, standing_of
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.records.operator_view import ActivityView
-    from tui_crawler.domain.records.view import OriginView
 
 
 class ChangeName(StrEnum):

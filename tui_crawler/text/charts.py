@@ -4,8 +4,6 @@ A chart is a list of lines, a line a list of pieces (text and its role). Areas a
 cell; the layers of a stack differ by their fillings, not by colour alone. With `Dots.ascii` all of it is ASCII.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache

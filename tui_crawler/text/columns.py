@@ -3,8 +3,6 @@
 A column is declared once, in a relation; tables, `--json`, copies and exports are made from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, Literal, TypeVar
 

@@ -3,8 +3,6 @@
 An absent value (None) is `-` everywhere, as is a number that is not finite.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from math import isfinite

@@ -4,8 +4,6 @@ A state is always shown as glyph plus word; the colour only helps. Every glyph i
 monospace fonts. Roles are names of `theme.ROLES`. Where the terminal has no UTF-8, `in_ascii` stands for all of them.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,14 +1,12 @@
 """Rules as the text that `rules show` prints, `rules apply` reads and the console edits: YAML, one entry a line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.policy import PolicySet, Whitelist
-from tui_crawler.domain.rules.ruleset import RulesetEntry, matcher_document
+from tui_crawler.domain.rules.ruleset import RulesetEntry, entry_document, matcher_document
 from tui_crawler.text.safe_text import without_unseen, yaml_quoted
 
 _PLAIN = re.compile(r"[A-Za-z/^(\\][A-Za-z0-9/^.()\\$+*?=&_;~|-]*(?: [A-Za-z0-9/^.()\\$+*?=&_;~|-]+)*")
@@ -28,21 +26,11 @@ def rules_document(policies: PolicySet) -> dict[str, Any]:
         "policies": {
             "do_not_crawl": [matcher_document(each.matcher) for each in policies.do_not_crawl],
             "url_query_parameters": [
-                _given(
-                    {
-                        "match": None if each.match is None else matcher_document(each.match),
-                        "allow": sorted(each.allow),
-                        "values": dict(each.values),
-                        "allow_any": each.allow_any or None,
-                    }
-                )
+                _given(entry_document(each) | {"values": dict(each.values), "allow_any": each.allow_any or None})
                 for each in policies.url_query_parameters
             ],
         },
-        "rules": [
-            _given({name: getattr(each, name) for name in ("match", "accept", "skip", "ua", "custom_js")})
-            for each in policies.rules
-        ],
+        "rules": [_given(entry_document(each)) for each in policies.rules],
         "exclusions": [
             _given({each.kind: each.value, "reason": each.reason, "who": each.who}) for each in policies.exclusions
         ],
@@ -135,4 +123,5 @@ def _flow(value: object) -> str:
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value or value is False}
+    """What is no default, but for the source, which is a comment."""
+    return {name: value for name, value in values.items() if (value or value is False) and name != "source"}

@@ -5,8 +5,6 @@ logged. What cannot be shown as a plain character is spelled out in ASCII, as Py
 `\\n`, `\\u202e`, `\\ud800`, `\\U000e0041`. The stored value stays raw.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Cells of tables that other programs read: what a column holds, and a text that no spreadsheet runs. Pure."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 

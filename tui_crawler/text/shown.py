@@ -1,7 +1,5 @@
 """How values are shown: each function returns what makes a cell of a value, its record and the present moment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -54,9 +52,9 @@ def number(role: str = "", zero: str | None = None) -> Show[int | None, object]:
     return words(count, role, zero, compact)
 
 
-def data_size(role: str = "", zero: str | None = None) -> Show[float | None, object]:
+def data_size(role: str = "") -> Show[float | None, object]:
     """Show a number of bytes."""
-    return words(size, role, zero)
+    return words(size, role)
 
 
 def state() -> Show[StateGlyph, object]:

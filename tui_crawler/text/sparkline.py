@@ -1,7 +1,5 @@
 """Small pictures of characters: sparklines, bars, patience dots. Pure; each character is one cell wide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil, isfinite
 

@@ -1,7 +1,5 @@
 """Which characters a terminal shows, by its locale. Pure, and loads nothing: every start asks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 _UNSAID = frozenset({"", "C", "POSIX"})

@@ -1,8 +1,6 @@
 """A timeline drawn with characters, for console and command line: the required delay and the gaps that were kept, below
 them the requests, the patience, and what the origin crawler did. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from math import expm1, log1p

@@ -1,7 +1,5 @@
 """Wiring: the only place that knows every part. A caller imports what it needs when it needs it."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 
 

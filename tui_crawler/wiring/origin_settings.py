@@ -237,11 +237,7 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
 
 
 def kept_config(
-    database: DatabasePlace,
-    given: Mapping[str, object] | None = None,
-    *,
-    new_run: bool = False,
-    impolite: bool = False,
+    database: DatabasePlace, given: Mapping[str, object] | None = None, *, new_run: bool = False, impolite: bool = False
 ) -> Config | None:
     """Return the same of a database for its next start, or for a `new_run`; `given` wins. Raises StorageFailure."""
     from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  those that settings are for have one

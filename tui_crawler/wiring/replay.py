@@ -1,7 +1,5 @@
 """A run seen again: its log folded and compared with what is stored (docs/replay.md)."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterator
 from contextlib import closing

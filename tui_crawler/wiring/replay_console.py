@@ -1,7 +1,5 @@
 """The console on a crawl as of then."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

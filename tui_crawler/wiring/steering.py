@@ -1,7 +1,5 @@
 """Carrying out what an operator asks for from the command line: by the live run, or on the resting database."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

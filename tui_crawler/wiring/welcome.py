@@ -1,7 +1,5 @@
 """The folder in which a crawl may begin: what lies there, whether a first step can be done, and its configuration."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from itertools import chain, count

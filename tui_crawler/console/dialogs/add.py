@@ -1,7 +1,5 @@
 """Adds seeds: paste as many as you like, see what becomes of each line before anything is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import ClassVar
 

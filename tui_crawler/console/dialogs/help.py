@@ -1,9 +1,6 @@
 """The help sheet: every key, what it does, and why not; enter does it. Made from the table of actions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
@@ -13,14 +10,11 @@ from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entrie
 from tui_crawler.console.keymap import KeyMap
 from tui_crawler.console.keys import MENUS, TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.footer import label_of
-from tui_crawler.console.panes.line import Flow, Paragraph, width_of
+from tui_crawler.console.panes.line import Flow, Line, Paragraph, width_of
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column
 from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import state_mark
-
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
 
 _LINES = entries_of(Column("line", ""))
 _KEY, _BEFORE_TEXT = 8, 24

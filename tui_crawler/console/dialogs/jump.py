@@ -1,7 +1,5 @@
 """The jump overlay: a letter on every pane, the key on every tab, the numbered views in a panel; one key goes there."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from string import ascii_lowercase

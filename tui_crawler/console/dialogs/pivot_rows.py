@@ -1,8 +1,6 @@
 """How often each value of a column occurs: value, count, share and a bar, the most frequent first. Times of day and
 dates are counted by a span that fits their range. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable

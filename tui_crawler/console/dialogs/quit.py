@@ -1,7 +1,5 @@
 """The way out: a question after ctrl+c, and the countdown while running requests end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import ClassVar
 

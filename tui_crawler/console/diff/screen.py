@@ -1,10 +1,8 @@
 """Two runs compared: origins, the pages of one that differ, and one page down to its lines and links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -13,9 +11,10 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.diff import queries, rows
-from tui_crawler.console.diff.queries import PageLines, RunDiff
+from tui_crawler.console.diff.queries import PageLines, Place, RunDiff
 from tui_crawler.console.diff.rows import PAGES, origins_of
 from tui_crawler.console.handlers import handles
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.reading.ask import WINDOW, Ask
@@ -25,13 +24,9 @@ from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import host_of, origin_of, path_of
+from tui_crawler.domain.history.run_diff import OriginDiff, PageChange, RunSpan
 from tui_crawler.text.format import READING, count
 from tui_crawler.text.run_diff import snapshot
-
-if TYPE_CHECKING:
-    from tui_crawler.console.diff.queries import Place
-    from tui_crawler.console.panes.line import Line
-    from tui_crawler.domain.history.run_diff import OriginDiff, PageChange, RunSpan
 
 
 class DiffScreen(RowsScreen):

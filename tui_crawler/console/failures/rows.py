@@ -20,7 +20,6 @@ from tui_crawler.text.sparkline import sparkline
 
 if TYPE_CHECKING:
     from tui_crawler.console.failures.queries import CountedFailures, GroupKey, GroupWindow
-    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.rules.pattern import Cluster
     from tui_crawler.domain.records.page_view import FailureGroup, PageView, Referrer, Referrers
@@ -173,11 +172,6 @@ def counted_words(counted: CountedFailures) -> str:
     if counted.count.looked_at < counted.count.failed:
         return f"counted {count(total)} of {count(counted.count.failed)}, {count(hope)} retryable"
     return f"{plural(total, 'page')}, {count(hope)} retryable" if total else ""
-
-
-def counted_at(at: str, keys: KeyNames) -> str:
-    """When it was counted, where that is not done again by itself; `at` is the time of day."""
-    return f"as of {at} · {keys('failures.count')} counts again"
 
 
 _RETRY_ROLES: Mapping[NextTry, str] = {

@@ -132,7 +132,8 @@ class GroupList(PaneReading[CountedFailures]):
             if off := counted.not_checked:
                 words, held = [*words, f"{plural(len(off), 'check')} off"], f"not checked: {', '.join(off)}"
             if counted.count.looked_at > queries.MANY:
-                held = rows.counted_at(clock(counted.at, self._screen.console.clock.zone), self._screen.key_names)
+                at = clock(counted.at, self._screen.console.clock.zone)
+                held = f"as of {at} · {self._screen.key_names('failures.count')} counts again"
         return " · ".join(word for word in words if word), held
 
 

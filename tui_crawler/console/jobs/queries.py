@@ -1,13 +1,13 @@
 """The ledgers, and what is read for each: what must be counted only when asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from tui_crawler.console.ports import ActionReports, RefusedReports
 from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, Ask
+from tui_crawler.domain.records.operator_view import LimboView, StashView, ValidationTotals
+from tui_crawler.domain.records.view import RunView
 from tui_crawler.text.columns import Relation
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.actions import ACTIONS
@@ -16,10 +16,6 @@ from tui_crawler.text.relations.refused import REFUSED, by_reason
 from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.relations.stashes import STASHES
 from tui_crawler.text.relations.validations import VALIDATIONS
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.records.operator_view import LimboView, StashView, ValidationTotals
-    from tui_crawler.domain.records.view import RunView
 
 
 class LedgerReports(ActionReports, RefusedReports, Protocol):

@@ -1,10 +1,8 @@
 """View 7: jobs, and the ledgers: refused links, limbo, stashes, validation, runs, actions of operators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -13,7 +11,7 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.jobs.queries import LEDGERS, LedgerCount
-from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
+from tui_crawler.console.operator.intent import Intent, pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.reading import refresh
@@ -23,17 +21,13 @@ from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.records.operator_view import ActionView, LimboView
+from tui_crawler.domain.records.operator_view import ActionView, JobView, LimboView
 from tui_crawler.domain.records.view import RunView
 from tui_crawler.text.format import clock, count, plural
 from tui_crawler.text.relations.jobs import JOBS
 from tui_crawler.text.relations.refused import RefusedReason
 from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.safe_text import safe
-
-if TYPE_CHECKING:
-    from tui_crawler.console.operator.intent import Intent
-    from tui_crawler.domain.records.operator_view import JobView
 
 
 class LedgerPane(ReachesConsole, CrawlTable):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -122,8 +122,6 @@ _PROBLEM_EVENTS: Mapping[tuple[str, str], Severity] = {
 """Activity that is a problem: by its name and, where one is given, its message."""
 _HIT = "accent bold underline"
 _BOOKMARK = Styled("◆ ", "accent bold")
-_BLANK = " "
-"""The short form of a piece of text whose first piece has it for all."""
 
 
 LEVEL_WORDS: Mapping[Severity, str] = {
@@ -235,7 +233,7 @@ LOG: Relation[LogEntry] = Relation(
     source=lambda one: one.line.source,
     columns=(
         Column("time", "TIME", _time, 12, 0, min_width=8, value=lambda one: one.line.at),
-        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 22, 0, min_width=14,
+        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 20, 0, min_width=14,
                value=lambda one: _what(one.line).text),
         Column("origin", "ORIGIN", lambda origin, one, _: one.shown(host_cell(origin, "muted")), 22, 2, min_width=14,
                kind="place", value=lambda one: one.line.origin),
@@ -243,9 +241,6 @@ LOG: Relation[LogEntry] = Relation(
                None, 0, min_width=18, kind="place", value=lambda one: one.line.text),
     ),
 )  # fmt: skip
-_NARROW = {"time": 8, "what": 17, "origin": 14}
-NARROW_LOG = tuple(replace(one, width=_NARROW.get(one.id)) for one in LOG.columns)
-"""The columns where there is no room for whole names and milliseconds."""
 
 
 def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:
@@ -261,10 +256,7 @@ def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:
             parts.append(Styled(piece.text[at:found], piece.role))
             at = found + len(needle)
             parts.append(Styled(piece.text[found:at], _HIT))
-        parts = [part for part in (*parts, Styled(piece.text[at:], piece.role)) if part.text]
-        if piece.short:
-            parts = [replace(part, short=_BLANK if number else piece.short) for number, part in enumerate(parts)]
-        made += parts
+        made += [*parts, Styled(piece.text[at:], piece.role)]
     return tuple(piece for piece in made if piece.text)
 
 

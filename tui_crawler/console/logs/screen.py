@@ -109,7 +109,6 @@ class LogsScreen(RowsScreen):
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        self._table.set_columns(rows.NARROW_LOG if self.has_class("-narrow") else LOG.columns)
         self.call_after_refresh(self._show_graph)
 
     def _show(self) -> None:

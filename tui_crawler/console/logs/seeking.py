@@ -13,10 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.queries import ACTION, EVERYTHING, LogPlace, LogScope, Strand, entries_from
-from tui_crawler.console.logs.rows import (
-    LEVEL_WORDS,
-    LogLine,
-)
+from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine
 from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.domain.records.exit_code import Severity

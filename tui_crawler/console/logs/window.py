@@ -75,11 +75,7 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     @property
     def begin(self) -> Ask[LogEntries]:
-        if self.start == END:
-            return log_before(END, self.scope)
-        if self.start == BEGINNING:
-            return log_after(BEGINNING, self.scope)
-        return queries.log_around(self.start, self.scope)
+        return (log_before if self.start == END else queries.log_around)(self.start, self.scope)
 
     @property
     def above(self) -> Ask[LogEntries] | None:

@@ -1,7 +1,5 @@
 """A run that leaves its console: what starts it as a process of its own, and where it is afterwards."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from tui_crawler.domain.record import dataclass

@@ -6,13 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.console.operator.retry_start import (
-    RetryEstimate,
-    RetryStart,
-    estimate_words,
-    gave_up_words,
-    held_word,
-)
+from tui_crawler.console.operator.retry_start import RetryEstimate, RetryStart, estimate_words, gave_up_words, held_word
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.records import command as orders
 from tui_crawler.domain.records.status_words import FinishReason, ends_words

@@ -352,12 +352,7 @@ def text_line(sheet: RobotsSheet, number: int, decided: int | None, *, obeyed: b
 
 
 def robots_lines(
-    view: OriginView,
-    sheet: RobotsSheet | None,
-    url: str,
-    decision: RobotsDecision | None,
-    at: Present,
-    keys: KeyNames,
+    view: OriginView, sheet: RobotsSheet | None, url: str, decision: RobotsDecision | None, at: Present, keys: KeyNames
 ) -> list[Line]:
     """What is known of robots.txt of an origin, and what it says of a URL (empty: of none)."""
     lines: list[Line] = [Styled(f"{keys('robots.test')} tries a URL or a path on it", "muted")]

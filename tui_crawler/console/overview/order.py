@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     SortKey = Callable[[OriginView], object]
 
 
-_KEYS: Mapping[str, tuple[SortKey, bool]] = {
+SORT_COLUMNS: Mapping[str, tuple[SortKey, bool]] = {
     "state": (severity, False),
     "origin": (lambda view: view.origin.partition("://")[2], False),
     "todo": (lambda view: view.todo, True),
@@ -31,13 +31,8 @@ _KEYS: Mapping[str, tuple[SortKey, bool]] = {
     "bytes": (lambda view: view.bytes, True),
     "took": (lambda view: view.last_response_ms, True),
 }
-SORT_COLUMNS: tuple[str, ...] = tuple(_KEYS)
-"""The ids of the columns an order may be made by."""
-
-
-def order_value(column: str) -> SortKey:
-    """Return how to read from an origin what an order by this column compares."""
-    return _KEYS[column][0]
+"""The columns that an order may be made by: how to read from an origin what it compares, and whether it begins with the
+greatest (of counts it does, of names it does not)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +51,6 @@ class OverviewFilter:
         return bool(self.needle) or self.problems
 
 
-def natural_direction(column: str) -> bool:
-    """Whether an order by this column begins with the greatest (counts do, names do not)."""
-    return _KEYS[column][1]
-
-
 def arrange(
     origins: Iterable[OriginView], wanted: OverviewFilter, suspects: Container[str] = frozenset()
 ) -> list[OriginView]:
@@ -73,7 +63,7 @@ def arrange(
     if wanted.problems:
         kept = [view for view in kept if view.origin in suspects or is_problem(view)]
     kept.sort(key=lambda view: view.origin)
-    kept.sort(key=order_value(wanted.sort), reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
+    kept.sort(key=SORT_COLUMNS[wanted.sort][0], reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
     return kept
 
 

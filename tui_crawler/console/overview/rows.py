@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.logs.attempts import exit_cell
-from tui_crawler.console.overview.order import order_value
+from tui_crawler.console.overview.order import SORT_COLUMNS
 from tui_crawler.console.table.cells import clip_host
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of, twin_of
 from tui_crawler.domain.history.idle_reason import idle_reason
@@ -212,7 +212,7 @@ def _only_of(origin: str, origins: Container[str]) -> str:
 
 
 def _of(column: str) -> Callable[[OriginLine], Any]:
-    of = order_value(column)
+    of, _ = SORT_COLUMNS[column]
     return lambda line: of(line.view)
 
 

@@ -15,7 +15,7 @@ from tui_crawler.console.actions import BY_ID, ORDERS
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_each
 from tui_crawler.console.overview.events import EventsPane, go_to_problem
-from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
+from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of
 from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED, line_of, opened_by
@@ -260,7 +260,7 @@ class OverviewScreen(LiveFilterScreen):
         if self.focused is self._events:
             super().pick_order(column_id)
         elif column_id in ORDERS:
-            self._arrange(replace(self._list.wanted, sort=column_id, descending=natural_direction(column_id)))
+            self._arrange(replace(self._list.wanted, sort=column_id, descending=SORT_COLUMNS[column_id][1]))
         else:
             self.app.push_screen(ChooseScreen(ORDER_BY, tuple(ORDERS.items()), self._list.wanted.sort), self._sort_by)
 
@@ -269,7 +269,7 @@ class OverviewScreen(LiveFilterScreen):
         """Orders by a column; by the same again, the other way round."""
         if isinstance(column, str):
             wanted = self._list.wanted
-            descending = not wanted.descending if column == wanted.sort else natural_direction(column)
+            descending = not wanted.descending if column == wanted.sort else SORT_COLUMNS[column][1]
             self._arrange(replace(wanted, sort=column, descending=descending))
 
     @handles("columns.choose")

@@ -1,23 +1,16 @@
 """The last line of a screen: where one is, and the keys that fit. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui_crawler.console.action import Need, Where, unfinished
+from tui_crawler.console.action import Action, Need, Situation, Where, unfinished
 from tui_crawler.console.keys import MENUS
-from tui_crawler.console.panes.line import Door, as_door, width_of
+from tui_crawler.console.panes.line import Door, Line, as_door, width_of
 from tui_crawler.domain.records.worker import WorkerState
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count
 from tui_crawler.text.safe_text import ELLIPSIS, clip, clip_left, safe
-
-if TYPE_CHECKING:
-    from tui_crawler.console.action import Action, Situation
-    from tui_crawler.console.panes.line import Line
 
 _KEPT = {"menu.selected": 0, "menu.go": 72, "help.keys": 0, "app.quit": 0}
 """Actions that come first in a line of at least the given number of cells."""

@@ -1,16 +1,14 @@
 """Keys with what each of them does, in a panel above the footer: a menu of second keys, and where one can jump."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING
 
 from textual import events
+from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Region, Size
 
-from tui_crawler.console.action import Need, why_not
+from tui_crawler.console.action import Need, Situation, why_not
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.keys import ASKED_BY_KEY, MENUS, character_of, key_name
 from tui_crawler.console.panes.footer import label_of
@@ -19,11 +17,6 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.table.cells import lay_out
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.cells import Styled
-
-if TYPE_CHECKING:
-    from textual.binding import Binding
-
-    from tui_crawler.console.action import Situation
 
 _WIDEST = 40
 """Cells of a column, unless one column is enough."""

@@ -1,7 +1,5 @@
 """Lines of text that are not rows of a table: what a `Lines` pane shows. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass as derived_dataclass
 from itertools import groupby

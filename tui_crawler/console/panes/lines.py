@@ -1,7 +1,5 @@
 """`Lines`: text that is not a table. Lines of styled pieces, never markup, each made safe where it is laid out."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

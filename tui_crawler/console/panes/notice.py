@@ -1,7 +1,5 @@
 """Short messages to the operator: merged by kind, at most three at once. Pure."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from tui_crawler.console.panes.line import width_of

@@ -1,23 +1,16 @@
 """Short messages over a screen, on a border line, where they hide no row."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from textual.geometry import Size
+from textual.widget import Widget
 
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.notice import GAP, MOST, rows_of
+from tui_crawler.console.panes.notice import GAP, MOST, Notice, rows_of
 from tui_crawler.text.cells import Styled
-
-if TYPE_CHECKING:
-    from textual.widget import Widget
-
-    from tui_crawler.console.panes.notice import Notice
 
 
 class NoticeBox(Lines, can_focus=False):

@@ -1,7 +1,5 @@
 """`TabBar`: tabs in one line, each with its key: the views of the console, or the tabs of one screen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from textual.geometry import Region

@@ -1,7 +1,5 @@
 """What inputs have in common: their text is made of plain characters, whatever is pasted into them."""
 
-from __future__ import annotations
-
 from tui_crawler.text.safe_text import without_unseen
 
 

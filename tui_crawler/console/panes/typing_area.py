@@ -1,7 +1,5 @@
 """As `PlainInput`, for several lines. Apart from it, since Textual's area takes long to load."""
 
-from __future__ import annotations
-
 from textual import events
 from textual.widgets import TextArea
 

@@ -1,7 +1,5 @@
 """The panes of Pulse: charts with a cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import ClassVar

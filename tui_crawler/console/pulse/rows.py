@@ -1,21 +1,11 @@
 """View 7 as charts: which there are, what each says at a moment, what is marked, and the line that reads all. Pure; the
 command line draws the same ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
-from tui_crawler.domain.history.pulse import (
-    HOUR_MS,
-    LatencyPhase,
-    MarkKind,
-    Pulse,
-    PulseCount,
-    PulseMark,
-    total,
-)
+from tui_crawler.domain.history.pulse import HOUR_MS, LatencyPhase, MarkKind, Pulse, PulseCount, PulseMark, total
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.status_words import outcome_words
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend

@@ -1,9 +1,6 @@
 """View 7: how the crawl goes over time. One cursor reads all charts; they follow the present until one moves back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from textual.containers import Grid, Vertical
 from textual.geometry import Size
@@ -21,16 +18,13 @@ from tui_crawler.console.pulse.wall import exits_of_run, wall_lines, wall_of
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.screen.span import SpanActions, SpanView
+from tui_crawler.console.screen.span import SpanActions
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, PulseOf
+from tui_crawler.domain.history.pulse import MOST_STEPS, SPANS_MS, LatencyPhase, Pace, Pulse, PulseOf
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.records.page_view import ExitCountView
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count, date_time
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.history.pulse import Pace, Pulse
 
 CHART_LINES, CHART_CELLS = 8, 40
 """The least height and width of a chart in cells, with its border."""
@@ -53,7 +47,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def __init__(self) -> None:
         super().__init__()
         self._of = PulseOf()
-        self.span = SpanView()
         self._phase = LatencyPhase.response
         self._paces = PaneReading(self._ask_paces, lambda _: self._show_wall(), moves=True)
         self.reads = (PaneReading(self._ask_pulse, self._show_pulse, moves=True), self._paces)
@@ -120,10 +113,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def show_titles(self) -> None:
         """The line that reads the charts, which says whether they are held still."""
         if self._charts is not None and self.is_mounted:
-            self._reading.show([self._reading_line(self._charts, self._cursor_step(self._charts))])
-
-    def _cursor_step(self, charts: Charts) -> int | None:
-        return None if self.span.cursor is None else charts.pulse.span.nearest(self.span.cursor)
+            self._reading.show([self._reading_line(self._charts, self.cursor_cell)])
 
     def _place_charts(self, size: Size) -> None:
         """Gives as many charts as have room their places, and the rest to the wall, if that is worth it."""
@@ -148,7 +138,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         if charts is None or not self.is_mounted:
             return
         for pane in self._grid.query(ChartPane):
-            pane.tell(charts, self._cursor_step(charts))
+            pane.tell(charts, self.cursor_cell)
         self.show_header()  # and what it counts, in the charts
         self.show_titles()
 
@@ -167,19 +157,19 @@ class PulseScreen(SpanActions, ConsoleScreen):
         return Split(Styled(said, "strong"), Styled(" · ".join(filter(None, words)), "muted"))
 
     def situation(self) -> Situation:
-        return Situation(Where.pulse, newer=not self.span.follows)
+        return Situation(Where.pulse, newer=not self.follows)
 
     def chosen(self) -> Mapping[str, str]:
         return {
             "of": "" if self._of.whole else self._of.words,
-            "span": str(self.span.chosen or ""),
+            "span": str(self.chosen_ms or ""),
             "phase": self._phase.name if self._phase else "",
         }
 
     def choose(self, words: Mapping[str, str]) -> None:
         self._of = PulseOf.meant(words.get("of", "")) or PulseOf()
         if words.get("span", "").isdecimal() and int(words["span"]) in SPANS_MS:
-            self.span.chosen = int(words["span"])
+            self.chosen_ms = int(words["span"])
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
 
     def go_to_pane(self, step: int) -> None:
@@ -241,8 +231,8 @@ class PulseScreen(SpanActions, ConsoleScreen):
         elif self.focused is self._exits:
             self.console.do(Where.failures.goes_there)
         elif self._charts is not None:
-            pulse, cursor = self._charts.pulse, self.span.cursor
-            at = pulse.span.at(self._charts.last if cursor is None else pulse.span.nearest(cursor))
+            cell = self.cursor_cell
+            at = self._charts.pulse.span.at(self._charts.last if cell is None else cell)
             self.console.go_to(Where.logs, date_time(at, self.console.clock.zone))
 
     action_open_log = open_selected

@@ -1,7 +1,5 @@
 """What went wrong below the console, as one line for a person."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.records.failure import EngineFailed, QueryProblem, RunHeld, StorageFailure
 
 

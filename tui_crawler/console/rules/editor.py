@@ -1,11 +1,9 @@
 """A draft of other rules: a text that is edited, its impact counted as one types, nothing saved until it is applied."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual import events
 from textual.app import SuspendNotSupported
@@ -20,12 +18,14 @@ from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.ports import RuleQueries
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
 from tui_crawler.console.rules.draft import FROM_VERSION, DraftSession, RuleDraft, Start, counted_changes
 from tui_crawler.console.rules.editor_program import EditedText, edited_text, editor_program
+from tui_crawler.console.rules.entries import Entry
 from tui_crawler.console.rules.impact import Counting
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines
 from tui_crawler.console.rules.queries import RULES, RulesInForce, writer_of
@@ -36,10 +36,6 @@ from tui_crawler.console.screen.base import title
 from tui_crawler.domain.rules.policy import EMPTY, PolicySet
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.format import plural
-
-if TYPE_CHECKING:
-    from tui_crawler.console.ports import RuleQueries
-    from tui_crawler.console.rules.entries import Entry
 
 _PAUSE_S, _LONGEST_PAUSE_S, _CHARACTERS_A_SECOND = 0.15, 1.0, 400_000
 """How long a text rests before it is read: the longer it is, the longer that takes."""

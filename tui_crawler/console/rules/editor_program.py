@@ -1,7 +1,5 @@
 """The operator's own editor on a text, while the console is away from the terminal."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 import subprocess

@@ -1,17 +1,12 @@
 """The entries of a ruleset one by one. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
 
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.policy import PolicySet
 from tui_crawler.domain.rules.ruleset import RulesetEntry, RulesetLine, Section, bare_entry, line_of, sections_of
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.rules.exclusion import Exclusion
 
 EntryKey = tuple[str, RulesetEntry, int]
 """Section, entry without the place where it was written, how often the section has it before."""

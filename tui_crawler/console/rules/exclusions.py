@@ -1,23 +1,17 @@
 """What `X` opens among the rules: an entry for the operators' exclusion list, its impact counted before it is asked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.ports import RuleQueries
 from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, unlisted
 from tui_crawler.console.rules.impact import Counting
-from tui_crawler.console.screen.base import title
-from tui_crawler.domain.rules.ruleset import RulesetChange
-
-if TYPE_CHECKING:
-    from tui_crawler.console.ports import RuleQueries
-    from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.rules.exclusion import Exclusion
-    from tui_crawler.domain.rules.ruleset import RulesProblem
+from tui_crawler.console.screen.base import ConsoleScreen, title
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
 
 _SECOND_KEY = re.compile(r",\s*[a-z_]+:\s")
 

@@ -56,11 +56,19 @@ class Timing:
     all_ended: int = 0
     all_ms: int = 0
 
+    def is_fresh(self, mono_ms: int) -> bool:
+        """Whether something may be decided by it."""
+        return mono_ms - self.ended <= FRESH_MS
+
     def due(self, mono_ms: int) -> Extent:
         """What is to be counted now, so that counting takes a small part of the time."""
         if mono_ms - self.all_ended >= max(_ALL_MS, _ALL_REST * self.all_ms):
             return "all"
         return "new" if mono_ms - self.ended >= max(_NEW_MS, _NEW_REST * self.took_ms) else ""
+
+    def for_decision(self) -> Extent:
+        """What is to be counted before something is decided."""
+        return "all" if self.all_ms <= _SOON_MS else "new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +143,12 @@ class Counting:
         news = self.news
         if news is None or not news.over:
             return False
-        return news.counts_nothing or self._clock.mono_ms() - news.timing.ended <= FRESH_MS
+        return news.counts_nothing or news.timing.is_fresh(self._clock.mono_ms())
 
     def freshen(self) -> None:
         """Something is to be decided: what became known since is counted now."""
         if self.news is not None and not self.is_fresh:
-            self._go_on("all" if self.news.timing.all_ms <= _SOON_MS else "new")
+            self._go_on(self.news.timing.for_decision())
 
     def follow(self) -> None:
         """Count what became known since, so often that it takes a small part of the time."""

@@ -63,13 +63,10 @@ def _preview_lines(preview: Preview) -> list[Line]:
         lines += [(Styled("  ", ""), url) for url in seeds[:_SEEDS]]
         lines += [*_more(len(seeds) - _SEEDS, "seed"), ""]
     numbers = dict(preview.blocked_by_state)
+    states = [(words, numbers[name]) for name, words in _STATES.items() if name in numbers]
     lines += [
         _numbered(Styled("⊘ newly blocked", "blocked"), blocked, "strong" if blocked else "faint"),
-        *(
-            _numbered(Styled(f"  {words}", "muted"), numbers[name], "muted")
-            for name, words in _STATES.items()
-            if name in numbers
-        ),
+        *(_numbered(Styled(f"  {words}", "muted"), number, "muted") for words, number in states),
         _numbered(Styled("✓ newly allowed", "ok"), allowed, "strong" if allowed else "faint"),
         _numbered(Styled("  unchanged", "muted"), preview.unchanged, "muted"),
     ]
@@ -102,7 +99,6 @@ def _origin_lines(impacts: Sequence[OriginImpact]) -> list[Line]:
 
 
 def _sample_lines(samples: Sequence[Sample]) -> list[Line]:
-    """Samples below what decides of them, which is said once."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for one in samples:
         groups.setdefault((one.before, one.after, one.decided_by), []).append(one.url)

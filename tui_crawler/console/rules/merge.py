@@ -1,7 +1,5 @@
 """A text that two operators changed at once, merged line by line as git does. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile

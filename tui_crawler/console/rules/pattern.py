@@ -1,16 +1,11 @@
 """A pattern for URLs that are alike, to begin a rule with. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tui_crawler.domain.history.diagnosis import policy_for
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.rules.policy import QueryPolicy
+from tui_crawler.domain.rules.policy import QueryPolicy
 
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _VARYING = re.compile(r"(?P<kept>%[0-9A-Fa-f]{2}|/v[0-9]+(?=[/?]|$))|[0-9]+")

@@ -1,31 +1,26 @@
 """What the view of the rules and the draft share: the entry under the cursor, a URL judged, the operators' list."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.entries import Entry, added_entries, entries_of
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact_lines import judged_lines
-from tui_crawler.console.rules.queries import CountedRefusals, refusals
+from tui_crawler.console.rules.queries import CountedRefusals, RulesInForce, refusals
 from tui_crawler.console.rules.rows import Hits, rule_hits_line
 from tui_crawler.console.rules.rule_hits import firings
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import WaitingScreen
+from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.policy import EMPTY, PolicySet, QueryPolicy
-
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.rules.queries import RulesInForce
-    from tui_crawler.domain.rules.exclusion import Exclusion
-    from tui_crawler.domain.rules.ruleset import Ruleset
-    from tui_crawler.text.cells import Cell
+from tui_crawler.domain.rules.ruleset import Ruleset
+from tui_crawler.text.cells import Cell
 
 
 class RuleReadingScreen(WaitingScreen):

@@ -60,20 +60,11 @@ RULE_LINES: Relation[RuleLine] = Relation(
     nothing="no rules",
     source=lambda _: None,
     columns=(
-        Column(
-            "fired",
-            "HITS",
-            shown.by_record(attrgetter("fired")),
-            7,
-            1,
-            "right",
-            6,
-            value=attrgetter("count"),
-            opens="what it refused",
-        ),
+        Column("fired", "HITS", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count"),
+               opens="what it refused"),
         Column("text", "RULES", shown.by_value(painted), None, 0, min_width=34),
     ),
-)
+)  # fmt: skip
 VERSIONS: Relation[Ruleset] = Relation(
     key=lambda one: one.ruleset_id,
     nothing="no versions",
@@ -174,10 +165,8 @@ def entry_lines(entry: Entry, hits: Cell, since: str = "") -> list[Cell]:
     ]
 
 
-def difference_lines(one: Ruleset | None, before: Ruleset | None) -> list[Line]:
+def difference_lines(one: Ruleset, before: Ruleset | None) -> list[Line]:
     """What a version says otherwise than the one before it (None: it is the first, or the one before is unknown)."""
-    if one is None:
-        return []
     head: list[Line] = [fact("by", Styled(one.who, "strong")), fact("note", one.note), ""]
     if before is None and one.parent_id:
         return [*head, Styled(f"made from ruleset {one.parent_id}, which is not in this list", "muted")]

@@ -1,7 +1,5 @@
 """The text of a draft of rules: YAML with colours and line numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 from rich.style import Style

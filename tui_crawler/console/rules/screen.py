@@ -1,9 +1,6 @@
 """View 4: the rules in force, the versions they had, and what each version changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -11,9 +8,11 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.panes.line import Paragraph
+from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.draft import Start, start_with_rule
 from tui_crawler.console.rules.entries import Entry, entries_of, section_word
 from tui_crawler.console.rules.exclusion import readmit
@@ -40,12 +39,6 @@ from tui_crawler.text.cells import Present, cell_text
 from tui_crawler.text.format import clock, count
 from tui_crawler.text.rules_text import is_entry, rules_lines
 
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.reading.ask import Ask
-    from tui_crawler.console.reading.refresh import Snapshot
-
-
 _DRAFTS = frozenset({"rule.add", "rule.edit", "rule.delete", "rule.up", "rule.down", "rules.bring_back"})
 """Actions that begin a draft."""
 
@@ -67,7 +60,7 @@ class RulesScreen(RuleReadingScreen):
         self._drafted_from: Ruleset | None = None
         self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
         self._text: list[RuleLine] = []
-        self._job = ""
+        self._job, self._heading = "", "Difference"
         self._past: tuple[Ruleset, ...] | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -131,19 +124,15 @@ class RulesScreen(RuleReadingScreen):
         self._show_difference()
 
     def _show_difference(self) -> None:
-        pair = self._compared
-        lines = (
-            difference_lines(self._selected, self._before(self._selected)) if pair is None else comparison_lines(*pair)
-        )
+        one, pair = self._selected, self._compared
+        self._heading, lines = "Difference", []
+        if pair is not None:
+            self._heading = f"From ruleset {pair[0].ruleset_id} to {pair[1].ruleset_id}"
+            lines = comparison_lines(*pair)
+        elif one is not None:
+            self._heading, lines = f"What ruleset {one.ruleset_id} changed", difference_lines(one, self._before(one))
         self._difference.show(lines)
         self.show_titles()
-
-    @property
-    def _difference_heading(self) -> str:
-        one, pair = self._selected, self._compared
-        if pair is not None:
-            return f"From ruleset {pair[0].ruleset_id} to {pair[1].ruleset_id}"
-        return f"What ruleset {one.ruleset_id} changed" if one is not None else "Difference"
 
     @property
     def _selected(self) -> Ruleset | None:
@@ -161,9 +150,9 @@ class RulesScreen(RuleReadingScreen):
         older, newer = sorted(chosen, key=lambda one: one.ruleset_id)
         return older, newer
 
-    def _before(self, one: Ruleset | None) -> Ruleset | None:
+    def _before(self, one: Ruleset) -> Ruleset | None:
         """The version that this one was made of, if it is in the history."""
-        return next((each for each in self._past or () if one is not None and each.ruleset_id == one.parent_id), None)
+        return next((each for each in self._past or () if each.ruleset_id == one.parent_id), None)
 
     def _point_at_what_was_drafted(self) -> None:
         """Back from a draft that was applied: the cursor is on what it put in or edited."""
@@ -205,7 +194,7 @@ class RulesScreen(RuleReadingScreen):
             words = f"hits in {count(counts.looked_at)}{of} attempts, {at} · {again} counts again"
         title(self._lines, heading, words)
         title(self._versions, "Rulesets", f"{self.key_names('mark.toggle')} marks one to compare with")
-        title(self._difference, self._difference_heading)
+        title(self._difference, self._heading)
 
     def show_entry(self) -> None:
         if self.query_one(EntryLine).tells:
@@ -257,7 +246,7 @@ class RulesScreen(RuleReadingScreen):
         if self.focused is self._versions and self._difference.display:
             self._difference.focus()
         elif self.focused is self._versions:
-            self._open_info(self._difference_heading, self._difference.lines)
+            self._open_info(self._heading, self._difference.lines)
         elif self.focused is self._lines and entry is not None and self._lines.door is not None:
             self.console.go_to(Where.logs)
             self.console.do("log.search", logged_as(entry))
@@ -270,7 +259,6 @@ class RulesScreen(RuleReadingScreen):
             self._open_info("Entry", [Paragraph(cell_text(line)) for line in lines])
 
     def _open_info(self, heading: str, lines: Sequence[Line]) -> None:
-        """Show something that has no room elsewhere."""
         self.show_info(heading, lines)
         self._info.focus()
         if self.has_class("-narrow"):

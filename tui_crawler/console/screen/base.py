@@ -526,6 +526,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def on_resize(self, event: events.Resize) -> None:
         self.fit(event.size)
         self.query_one(NoticeBox).place(event.size)
+        self.tell_footer()
         self.call_after_refresh(self._bring_into_view)
 
     async def on_screen_resume(self, event: events.ScreenResume) -> None:

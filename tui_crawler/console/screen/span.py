@@ -1,10 +1,7 @@
 """A stretch of time that is shown: the run, or a part of it that a person chose. It follows the present, which is the
 end of the run once that is over, until one moves back; a cursor reads it."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
@@ -31,29 +28,14 @@ SPAN_KEYS: tuple[BindingType, ...] = (
 """The keys of a pane that shows one; its screen moves the cursor."""
 
 
-@dataclass(slots=True)
-class SpanView:
-    """What is looked at: `chosen` ms (one of SPANS_MS; None: the run) that end at `end` (None: at the present), and the
-    `cursor` (None: at the present). Moments are epoch ms."""
-
-    chosen: int | None = None
-    end: int | None = None
-    cursor: int | None = None
-
-    @property
-    def follows(self) -> bool:
-        """Whether it ends at the present, and is read there."""
-        return self.end is None and self.cursor is None
-
-    def follow(self) -> None:
-        """Follows the present again."""
-        self.end = self.cursor = None
-
-
 class SpanActions(Handles, ReachesConsole):
-    """What a screen of one span does with it."""
+    """What a screen of one span does with it. Moments are epoch ms."""
 
-    span: SpanView
+    chosen_ms: int | None = None
+    """How long the span is, one of SPANS_MS; None: as long as the run."""
+    span_end: int | None = None
+    cursor_at: int | None = None
+    """When the span ends and where it is read; None: at the present."""
     LONGEST_MS: ClassVar[int] = SPANS_MS[-1]
     """Of a longer run the last part is shown at first."""
 
@@ -64,6 +46,17 @@ class SpanActions(Handles, ReachesConsole):
     @abstractmethod
     def show_span(self) -> None:
         """Shows what was read, with the cursor."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether the span ends at the present, and is read there."""
+        return self.span_end is None and self.cursor_at is None
+
+    @property
+    def cursor_cell(self) -> int | None:
+        """The cell of the cursor, the first or the last one where it is outside; None: at the present."""
+        shown, at = self.steps(), self.cursor_at
+        return None if shown is None or at is None else shown.nearest(at)
 
     def present(self) -> int:
         """Return the present (epoch ms): now, or the end of the run once it is over."""
@@ -79,57 +72,56 @@ class SpanActions(Handles, ReachesConsole):
     @property
     def shown_until(self) -> tuple[int, int]:
         """How long (ms) what is shown is, and when it ends (epoch ms)."""
-        return self.span.chosen or self.run_length(), self.present() if self.span.end is None else self.span.end
+        return self.chosen_ms or self.run_length(), self.present() if self.span_end is None else self.span_end
 
     @property
     def span_words(self) -> str:
         """How long the span is, and whether it follows the present."""
-        shown, run = self.span.chosen, self.run_length()
+        shown, run = self.chosen_ms, self.run_length()
         whole = shown is None and run < self.LONGEST_MS
-        return f"{'run' if whole else 'span'} {coarse(shown or run)} · follow {'●' if self.span.follows else '○'}"
+        return f"{'run' if whole else 'span'} {coarse(shown or run)} · follow {'●' if self.follows else '○'}"
 
     def action_move(self, by: int) -> None:
         """Moves the cursor by steps; beyond an edge the span moves."""
-        shown, span = self.steps(), self.span
-        if shown is None:
+        if (shown := self.steps()) is None:
             return
-        here = span.cursor if span.cursor is not None else min(self.present(), shown.until - 1)
-        span.cursor = ceil(here + by * shown.cell_ms)
-        if not shown.since <= span.cursor < shown.until:
+        here = self.cursor_at if self.cursor_at is not None else min(self.present(), shown.until - 1)
+        self.cursor_at = ceil(here + by * shown.cell_ms)
+        if not shown.since <= self.cursor_at < shown.until:
             self._centre()
             self.console.read_soon()
         self.show_span()
 
     def action_move_to(self, place: int) -> None:
         if (shown := self.steps()) is not None:
-            self.span.cursor = shown.since + ceil(place % shown.cells * shown.cell_ms)
+            self.cursor_at = shown.since + ceil(place % shown.cells * shown.cell_ms)
             self.show_span()
 
     def _centre(self) -> None:
         """Brings the cursor into the middle; beyond the present the span follows again."""
-        now, span = self.present(), self.span
-        if span.cursor is None or span.cursor >= now:
-            span.follow()
+        now, at = self.present(), self.cursor_at
+        if at is None or at >= now:
+            self.span_end = self.cursor_at = None
         else:
-            end = span.cursor + (span.chosen or self.run_length()) // 2
-            span.end = end if end < now else None
+            end = at + (self.chosen_ms or self.run_length()) // 2
+            self.span_end = end if end < now else None
 
     @handles("pulse.wider", 1)
     @handles("pulse.narrower", -1)
     def _change_span(self, by: int) -> None:
         """Takes the next longer or shorter span around the cursor; the run is one of them, by its length."""
-        run, span = self.run_length(), self.span
+        run = self.run_length()
         lengths = sorted({*SPANS_MS, run})
-        length = lengths[min(max(lengths.index(span.chosen or run) + by, 0), len(lengths) - 1)]
-        span.chosen = None if length == run else length
-        if span.cursor is not None:
+        length = lengths[min(max(lengths.index(self.chosen_ms or run) + by, 0), len(lengths) - 1)]
+        self.chosen_ms = None if length == run else length
+        if self.cursor_at is not None:
             self._centre()
         self.read_anew()
 
     @handles("pulse.follow")
     def action_follow(self) -> None:
         """Follow the present again."""
-        self.span.follow()
+        self.span_end = self.cursor_at = None
         self.read_anew()
 
     def read_anew(self) -> None:

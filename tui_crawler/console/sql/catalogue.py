@@ -1,7 +1,5 @@
 """The catalogue of a database: its views with their columns, and the query that is proposed about one of them. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from operator import attrgetter

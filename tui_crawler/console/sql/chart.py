@@ -1,12 +1,10 @@
 """Two columns of a result as a chart: bars for categories, a line for times and for many numbers. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
+from datetime import tzinfo
 from decimal import Decimal
 from itertools import pairwise
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
@@ -16,9 +14,6 @@ from tui_crawler.text.charts import Dots, Mark, Piece, Series, amount, chart
 from tui_crawler.text.format import clock, count, date_time, plural
 from tui_crawler.text.safe_text import fit, safe
 from tui_crawler.text.sparkline import bar
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
 
 _MOST_BARS = 24
 """More rows than these with numbers on both axes become a line."""

@@ -4,8 +4,6 @@ Rows are frozen values found by key. An update is one write into a dict and, if 
 line marked for painting; painted rows are kept until their value, the width or the theme changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, ClassVar
 

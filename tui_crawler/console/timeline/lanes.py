@@ -1,7 +1,5 @@
 """A lane in a pane: the politeness of an origin over time, on a screen of its own or as one pane of the origin."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -16,7 +14,7 @@ from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
-from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
+from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions
 from tui_crawler.console.timeline.queries import lane_of
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.history.pulse import HOUR_MS
@@ -82,7 +80,6 @@ class LaneScreen(SpanActions):
         """`origin` is raw text as stored."""
         super().__init__()
         self._origin = origin
-        self.span = SpanView()
         self.lane_read = PaneReading(self._ask_lane, lambda _: self.show_span(), moves=True)
 
     @property
@@ -104,4 +101,4 @@ class LaneScreen(SpanActions):
 
     def show_span(self) -> None:
         if (timeline := self.lane_read.latest) is not None:
-            self.lane.tell(timeline, None if self.span.cursor is None else timeline.span.nearest(self.span.cursor))
+            self.lane.tell(timeline, self.cursor_cell)

@@ -1,7 +1,5 @@
 """The politeness of one origin over time. A cursor reads the lane, which follows the present until one moves back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from textual.containers import Vertical
@@ -77,7 +75,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
     def situation(self) -> Situation:
         view = self.console.live_state.origins.get(self._origin)
         origins = (view,) if view is not None else ()
-        return Situation(Where.timeline, origins=origins, newer=not self.span.follows)
+        return Situation(Where.timeline, origins=origins, newer=not self.follows)
 
     def open_selected(self) -> None:
         self.console.go_to(Where.origin, self._origin)

@@ -1,9 +1,7 @@
 """The site of an origin as a tree: its branches unfold one by one; what is done to a branch is asked first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -13,6 +11,7 @@ from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import retry_named
 from tui_crawler.console.overview.rows import opened_by
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.rules.exclusions import ExclusionEntry
@@ -25,11 +24,8 @@ from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.tree.queries import MOST_RETRIED, failures_of
 from tui_crawler.console.tree.rows import TREE, Node, NodeKind, OpenBranch, branch_lines, branch_pattern, nodes
 from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.text.format import count
-
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
-    from tui_crawler.domain.rules.exclusion import Exclusion
 
 _RETRIED = frozenset({NodeKind.branch, NodeKind.page})
 _QUIET_MS, _SHOWN_MS = 300, 250

@@ -1,22 +1,17 @@
 """A stored page as readable text: its words without markup, links numbered as they come. Pure."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.url.rows import MOST_LINES, cut_pieces, decoded, rest_lines
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.text.cells import Styled
-
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
 
 _TAG = re.compile(r"""<(/?[a-z][\w:-]*+|[!?])((?:[^<>"']|"[^"<]*+"?|'[^'<]*+'?)*+)>?""", re.IGNORECASE)
 """A tag, which no `<` stands in: so a page of nothing but such signs takes linear time, too."""

@@ -410,7 +410,6 @@ with ends with the line at last, and is not begun again within."""
 
 
 def _coloured(pieces: Sequence[str], syntax: re.Pattern[str] | None) -> Iterator[tuple[str | Styled, ...]]:
-    """The rows of one line in colours."""
     text = "".join(pieces)
     marks = [(*one.span(), one.lastgroup or "") for one in syntax.finditer(text)] if syntax is not None else []
     start = at = 0

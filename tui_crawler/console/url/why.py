@@ -1,19 +1,20 @@
 """What-if: the decision trace of any URL, also of one that was never seen; and the field where it is typed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
 from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.typing_line import PlainInput
+from tui_crawler.console.ports import Explainer, Reports
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.impact_lines import judged_lines
 from tui_crawler.console.screen.base import ConsoleScreen, title
@@ -21,14 +22,8 @@ from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.url.explanation import explained
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
+from tui_crawler.domain.rules.policy import PolicySet
 from tui_crawler.text.cells import Styled
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.ports import Explainer, Reports
-    from tui_crawler.domain.rules.policy import PolicySet
 
 
 class WhyScreen(RowsScreen):

@@ -1,7 +1,5 @@
 """URLs as cells: short where the origin is known from the place, whole elsewhere. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable
 
 from tui_crawler.text.cells import Styled

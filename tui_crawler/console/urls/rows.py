@@ -10,7 +10,7 @@ from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, 
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.rules.page_filter import PageListState, TextTerm, state_of
+from tui_crawler.domain.rules.page_filter import PageListState, state_of
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
@@ -184,8 +184,7 @@ def nothing_words(keyset: PageListWindow, keys: KeyNames) -> str:
     if not keyset.whole:
         looked = f"Nothing among {count(keyset.looked_at)} of {plural(keyset.known, 'row')} yet; looking on."
         return f"{looked}\n\n{keys('filter.clear')}  stops it"
-    terms = [term for term in keyset.narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
-    meant = dict.fromkeys(term.text.lower() for term in terms)
+    meant = dict.fromkeys(text.lower() for text in keyset.narrowing.texts)
     states = " ".join(f"state:{word}" for word in meant if word in {state.value for state in PageListState})
     hint = f"No URL or title contains this · {states} narrows by state." if states else ""
     change, clear = keys("filter.open"), keys("filter.clear")

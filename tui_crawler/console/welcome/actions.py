@@ -1,7 +1,5 @@
 """The actions of the welcome screen: they exist only where there is no crawl yet, apart from all others."""
 
-from __future__ import annotations
-
 from tui_crawler.console.action import Action, Topic, Where
 
 _HERE = frozenset({Where.welcome})

@@ -1,7 +1,5 @@
 """The welcome as an app of its own: it runs before there is a database, and gives the first step that was chosen."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

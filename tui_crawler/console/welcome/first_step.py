@@ -3,8 +3,6 @@
 Known to the welcome screen and to the wiring that carries the choice out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol

@@ -1,9 +1,6 @@
 """View 8: the workers, what each does and holds, and what is wanted of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 from textual.widget import Widget
@@ -11,8 +8,10 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
+from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.overview.rows import line_of
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.reading import PaneReading
@@ -30,10 +29,6 @@ from tui_crawler.domain.records.operator_view import SessionView
 from tui_crawler.domain.records.worker import WorkerView
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.workers import PROCESSES, process_of
-
-if TYPE_CHECKING:
-    from tui_crawler.console.operator.intent import Intent
-    from tui_crawler.console.panes.line import Line
 
 
 class WorkersScreen(RowsScreen):

@@ -1,7 +1,5 @@
 """Canonical claims: what becomes of a page by where the URL that it names as canonical leads (docs/behaviour.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What reading leaves out, and which bounds of the configuration would let it in (docs/reliability.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 CUTS: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -1,7 +1,5 @@
 """How long an origin is left alone after a request (docs/behaviour.md). All times are milliseconds."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal, assert_never
 

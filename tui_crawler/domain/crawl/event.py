@@ -1,7 +1,5 @@
 """Events: what has happened, told after it is committed. Names and fields are an interface (docs/interface.md)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,16 +1,14 @@
 """The settle step: from what came back to everything one attempt changes, as one value. Pure."""
 
-from __future__ import annotations
-
 import dataclasses
 import zlib
 from base64 import b64encode
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from tui_crawler.domain.crawl.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.crawl.origin import Check, OriginState, record_of
 from tui_crawler.domain.crawl.recrawl import fresh_until, validator_of
+from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.records.attempt import (
     CRAWL_DELAY,
@@ -40,10 +38,7 @@ from tui_crawler.domain.records.exit_code import (
 from tui_crawler.domain.records.page import EMBEDDED, TodoPage
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.verdict import Denied, Refusal
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.moment import Moment
-    from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.domain.url import CrawlUrl
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _WITH_LINKS = _READ | {ExitCode.noindex}

@@ -4,8 +4,6 @@ Nothing here measures time: the present (monotonic ms) is a parameter. Each poli
 that everything costs O(log n) however many origins share a key (the two-level order is BUbiNG's workbench).
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -59,11 +57,6 @@ class PenaltyBox:
         self._busy = 0
         self._ticket = 0
         self._begins_ms = -_AT_ONCE * _APART_MS
-
-    @property
-    def in_flight(self) -> int:
-        """How many turns are under way."""
-        return self._busy
 
     def __contains__(self, origin: str) -> bool:
         return origin in self._place

@@ -11,8 +11,6 @@ A fluke retry is exempt from the gap before it, and from nothing else. Stored ti
 clock, each rounded on its own, so a gap may read `TOLERANCE_MS` short; a clock that was set back reads as an overlap.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import StrEnum

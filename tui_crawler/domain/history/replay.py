@@ -405,7 +405,6 @@ class OriginReplay:
 
 
 def _values(names: Mapping[str, str], record: object) -> dict[str, object]:
-    """Fields of a record by the names they are shown by."""
     return {shown: getattr(record, name) for name, shown in names.items()}
 
 

@@ -1,7 +1,5 @@
 """A crawl seen as of then: where a replay stands, and where it is to go."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.exit_code import BLOCKED, UNTOUCHED, ExitCode, attempts_left
 

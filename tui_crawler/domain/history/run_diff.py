@@ -4,8 +4,6 @@ A page *is there* after a run when the last attempt at it, up to the end of that
 anything but 404 and 410; what was not asked again is there as it was.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff

@@ -1,7 +1,5 @@
 """What the events of a run add up to: how far each origin is, and the run as a whole. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

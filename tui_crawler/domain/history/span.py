@@ -1,6 +1,6 @@
 """A stretch of time in steps of equal length: what charts and lanes are drawn over. Pure."""
 
-from __future__ import annotations
+from typing import Self
 
 from tui_crawler.domain.record import dataclass
 
@@ -14,14 +14,14 @@ class TimeSpan:
     cells: int
 
     @classmethod
-    def ending(cls, end: int, cell_ms: int, cells: int) -> TimeSpan:
+    def ending(cls, end: int, cell_ms: int, cells: int) -> Self:
         """Return the cells up to the one of a moment. They begin at multiples of their length, so that they stay where
         they are as time passes."""
         until = (end // cell_ms + 1) * cell_ms
         return cls(until - cell_ms * cells, until, cells)
 
     @classmethod
-    def covering(cls, length: int, end: int, cells: int) -> TimeSpan:
+    def covering(cls, length: int, end: int, cells: int) -> Self:
         """Return `cells` cells up to the one of a moment that cover at least `length` ms."""
         return cls.ending(end, max(1, -(-length // max(1, cells - 1))), cells)
 

@@ -7,6 +7,7 @@ its cells, however many requests were sent. Times are epoch ms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -255,8 +256,10 @@ def lane_events(
     """What befell an origin: pauses out of the operator journal, ends out of the activity log and of the runs."""
     pauses: list[tuple[int, int]] = []
     for action in sorted(actions, key=lambda action: action.action_id):
-        command = _steered(action)
-        if command is None or (command.origins and origin not in command.origins):
+        command = None
+        with suppress(BadCommand):
+            command = from_json(action.action, action.command) if action.applied and not action.error else None
+        if not isinstance(command, PauseOrigins | ResumeOrigins) or (command.origins and origin not in command.origins):
             continue
         lasts = bool(pauses) and not pauses[-1][1]
         if isinstance(command, PauseOrigins) and not lasts:
@@ -267,13 +270,3 @@ def lane_events(
     stopped = (run.finished_at or (0 if run.live else run.heartbeat_at) for run in runs)
     over = [(at, "") for at in stopped if at]
     return LaneEvents(tuple(pauses), tuple(sorted((*ended, *over))))
-
-
-def _steered(action: ActionView) -> PauseOrigins | ResumeOrigins | None:
-    if not action.applied or action.error:
-        return None
-    try:
-        command = from_json(action.action, action.command)
-    except BadCommand:
-        return None
-    return command if isinstance(command, PauseOrigins | ResumeOrigins) else None

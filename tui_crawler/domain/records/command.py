@@ -4,13 +4,11 @@ A `Verb` says what each kind of command is called: in the operator journal and o
 command that is one word about names; the console makes its intents and questions of it, the command line its parsers.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from tui_crawler.domain.record import dataclass, fields, replace
 
@@ -46,7 +44,7 @@ class AddSeeds:
     not_before: int = 0
     left_out: int = 0
 
-    def shortened(self) -> AddSeeds:
+    def shortened(self) -> Self:
         """What is kept of a long list when it was added: a URL of each origin; the pages have the others."""
         first: dict[str, str] = {}
         for url in self.urls:

@@ -1,8 +1,6 @@
 """What a configuration names of pages: kinds of link and of body, canonical URLs, data rules (R). Few lines of their
 own: every configuration is read before the first paint."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Literal
 

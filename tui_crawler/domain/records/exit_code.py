@@ -3,8 +3,6 @@
 Everything else is made from it: the settle step, colours, filters and docs/exit-codes.md (docs/behaviour.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum

@@ -1,7 +1,5 @@
 """What commands, runs, the store and the journal raise. Few lines of their own: a start looks at its database first."""
 
-from __future__ import annotations
-
 
 class UsageProblem(Exception):
     """A wrong word, option, file or configuration: exit status 2. `lines` are shown one by one; `hint` says what to do

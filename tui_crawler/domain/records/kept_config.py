@@ -1,7 +1,5 @@
 """The configuration of a run as its database keeps it. Pure, and loaded before all else."""
 
-from __future__ import annotations
-
 import json
 
 COMMAND_LINE_MARK = "\n--- # from the command line\n"

@@ -1,8 +1,6 @@
 """What operators, jobs and processes have done, as reports show it: actions, jobs, pages in limbo, stashes, the
 activity log, sessions, what validators said, answers to questions in SQL."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.record import dataclass
 
 

@@ -1,8 +1,6 @@
 """The settings that a crawl of seeds takes without a configuration file. Each is an option of `crawl`, a field of the
 welcome, and one or more keys of the configuration, which says what is a valid value. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum

@@ -6,8 +6,6 @@ bytes, so that `LC_ALL=C sort -c FILE` finds nothing to complain of. The digest 
 followed by the head as it is with sixty-four zeros in the place of the digest.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -90,7 +90,6 @@ _OUTCOMES: Mapping[str, str] = {
     "file_ingested": "ingested",
     "file_of_unknown_type": "other type",
     "permanent_redirect": "moved",
-    "redirect": "redirect",
     "file_did_not_change": "unchanged",
     "server_blamed_client": "client error",
     "file_gone": "gone",

@@ -6,8 +6,6 @@ which entries of the log a window is to hold.
 Strings are raw as stored (hostile); whoever draws them passes them through `safe`. Times are epoch ms, 0 = none.
 """
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 from tui_crawler.domain.record import dataclass

@@ -1,7 +1,5 @@
 """A worker as others see it: a process that crawls, its name and what it takes, what operators want of it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from tui_crawler.domain.record import dataclass

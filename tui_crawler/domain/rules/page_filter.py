@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,35 +40,21 @@ class PageListState(StrEnum):
     stashed = "stashed"
 
 
+class TextOf(Enum):
+    """What a text is looked for in."""
+
+    in_url = auto()
+    in_title = auto()
+    as_pattern = auto()  # a regular expression that is found in the URL
+    of_origin = auto()  # it is the origin or its host; where it is neither of any origin, part of it
+
+
 @dataclass(frozen=True, slots=True)
 class TextTerm:
-    """The URL contains `text`, whatever the case of its ASCII letters."""
+    """One of `texts` fits, whatever the case of ASCII letters but in patterns."""
 
-    text: str
-    inverted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TitleTerm:
-    """The title of the page contains one of `texts`, whatever the case of their ASCII letters."""
-
+    of: TextOf
     texts: tuple[str, ...]
-    inverted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PatternTerm:
-    """The regular expression `text` is found in the URL."""
-
-    text: str
-    inverted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OriginTerm:
-    """One of `names` (lower case) is the origin, or its host; where it is neither of any origin, part of it."""
-
-    names: tuple[str, ...]
     inverted: bool = False
 
 
@@ -106,7 +92,7 @@ class NumberTerm:
     inverted: bool = False
 
 
-Term = TextTerm | TitleTerm | PatternTerm | OriginTerm | ExitTerm | StateTerm | NumberTerm
+Term = TextTerm | ExitTerm | StateTerm | NumberTerm
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +104,15 @@ class PageFilter:
     @property
     def looks_at_urls(self) -> bool:
         """Return whether the text of URLs or titles decides: no index helps with that, rows have to be looked at."""
-        return any(isinstance(term, TextTerm | TitleTerm | PatternTerm) for term in self.terms)
+        return any(isinstance(term, TextTerm) and term.of is not TextOf.of_origin for term in self.terms)
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the texts that URLs have to contain."""
+        plain = (
+            one for one in self.terms if isinstance(one, TextTerm) and one.of is TextOf.in_url and not one.inverted
+        )
+        return [text for term in plain for text in term.texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +207,7 @@ def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
         if colon and field.isalpha() and not value.startswith("//") and not value[:1].isdigit():
             there_are = " ".join(f"{name}:" for name in _FIELDS)
             return FilterProblem(f"no such field: {field}; there are {there_are} (re:{field}: looks for the text)")
-        return TextTerm(word, inverted)
+        return TextTerm(TextOf.in_url, (word,), inverted)
     return read(value, inverted) if value.strip(",") else None
 
 
@@ -274,12 +268,12 @@ def _span(word: str) -> tuple[int, int] | None:
     return int(found["first"]), int(found["last"] or found["first"])
 
 
-def _pattern_term(value: str, inverted: bool) -> PatternTerm | FilterProblem:
+def _pattern_term(value: str, inverted: bool) -> TextTerm | FilterProblem:
     try:
         Pattern(value)
     except BadPattern as bad:
         return FilterProblem(f"re: {bad.message}")
-    return PatternTerm(value, inverted)
+    return TextTerm(TextOf.as_pattern, (value,), inverted)
 
 
 _EXAMPLES: Mapping[Measure, str] = {Measure.status: "404, 4xx, 400-499 or none", Measure.depth: "3, >3 or 2-5"}
@@ -287,8 +281,10 @@ _FIELDS: Mapping[str, Callable[[str, bool], Term | FilterProblem]] = {
     "exit": _exit_term,
     "status": partial(_number_term, Measure.status),
     "depth": partial(_number_term, Measure.depth),
-    "origin": lambda value, inverted: OriginTerm(tuple(filter(None, value.lower().split(","))), inverted),
+    "origin": lambda value, inverted: TextTerm(
+        TextOf.of_origin, tuple(filter(None, value.lower().split(","))), inverted
+    ),
     "state": _state_term,
-    "title": lambda value, inverted: TitleTerm(tuple(filter(None, value.split(","))), inverted),
+    "title": lambda value, inverted: TextTerm(TextOf.in_title, tuple(filter(None, value.split(","))), inverted),
     "re": _pattern_term,
 }

@@ -3,8 +3,6 @@
 RE2 has no back-references and no look-around; a pattern that needs them is a `BadPattern`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -8,8 +8,6 @@ codes of pages that were not crawled (docs/behaviour.md), 201, 202 and 203 depen
 becoming a page.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum

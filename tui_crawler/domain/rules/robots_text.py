@@ -5,8 +5,6 @@ real files contain). Protego splits lines, groups and misspelt keys otherwise, s
 itself but the directives that are `in_force`, written as a plain robots.txt.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from enum import Enum

@@ -1,8 +1,6 @@
 """Rulesets (B): immutable versions of all that decides over the URLs of a job, and their text: what a database keeps,
 and what a command that applies rules carries."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -36,17 +34,18 @@ def to_json(policies: PolicySet) -> str:
     """
     document = {
         "policies": {
-            "do_not_crawl": [*map(_fields, policies.do_not_crawl)],
-            "url_query_parameters": [*map(_fields, policies.url_query_parameters)],
+            "do_not_crawl": [*map(entry_document, policies.do_not_crawl)],
+            "url_query_parameters": [*map(entry_document, policies.url_query_parameters)],
         },
-        "rules": [*map(_fields, policies.rules)],
-        "exclusions": [*map(_fields, policies.exclusions)],
-        "whitelist": policies.whitelist and _fields(policies.whitelist),
+        "rules": [*map(entry_document, policies.rules)],
+        "exclusions": [*map(entry_document, policies.exclusions)],
+        "whitelist": policies.whitelist and entry_document(policies.whitelist),
     }
     return json.dumps(document, ensure_ascii=True, separators=(",", ":"))
 
 
-def _fields(entry: DoNotCrawl | QueryPolicy | Rule | Exclusion | Whitelist) -> dict[str, Any]:
+def entry_document(entry: DoNotCrawl | QueryPolicy | Rule | Exclusion | Whitelist) -> dict[str, Any]:
+    """Return an entry (or the whitelist) as JSON has it, with its source."""
     values = {one.name: getattr(entry, one.name) for one in fields(entry)}
     if isinstance(entry, DoNotCrawl):
         return {"match": matcher_document(entry.matcher), "source": entry.source}

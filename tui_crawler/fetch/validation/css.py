@@ -1,7 +1,5 @@
 """CSS against CSS Syntax 3 (tinycss2): valid is what has no error tokens and no rule or declaration that is none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice

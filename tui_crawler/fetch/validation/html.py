@@ -6,8 +6,6 @@ complaints belong to the tag of the first, and that is where they are said to be
 the marks change anything else, as they can in garbage, the errors from there on keep their names and have no places.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import islice, zip_longest

@@ -2,8 +2,6 @@
 and 2.0 (RSS Advisory Board), RSS 1.0, Atom (RFC 4287). The tree says on which line an element begins and not in which
 column; that is 0."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """The activity log (R): what happened beside the attempts, noted in the transaction in which it happened."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import peewee

@@ -1,7 +1,5 @@
 """Which pages may go on a todo list: those with tries left and those that are due, minus the ignore list (U, B)."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 

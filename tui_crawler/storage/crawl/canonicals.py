@@ -1,8 +1,6 @@
 """Claims of pages that name a canonical URL of the crawl: what they gave is kept aside until it is known where that URL
 leads (`domain.canonical`). A claim is decided when the page that it awaits was attempted, or at the end of the run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

@@ -4,8 +4,6 @@ pulse: what attempts come to by minute and hour, and what a process measures of 
 Only its own session writes a row of the pulse: what it has counted is known (`Memory.counts`) and the row is replaced.
 What was rolled back is read again."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

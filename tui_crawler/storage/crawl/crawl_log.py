@@ -1,7 +1,5 @@
 """The append-only crawl log: attempts with their requests and results, and the links that filters refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from operator import attrgetter

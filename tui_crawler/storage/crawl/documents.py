@@ -1,8 +1,6 @@
 """Documents with what was found in them, bodies, links and redirects of a page, as one attempt leaves them; fragments
 that links name, judged against the names on their target whenever one of the two pages is crawled."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,11 +54,7 @@ from tui_crawler.storage.models import (
 _TEXTS = "kind content_type charset title etag last_modified cache_control expires age content_location canonical"
 _PLAIN = "sha256 size noindex nofollow"
 _VALIDATION = "validation_type valid validation_errors parsed_at"
-_COLUMNS = columns(
-    Document,
-    *("page", _TEXTS, _PLAIN),
-    *("incomplete stored_at", _VALIDATION, "scanned_at"),
-)
+_COLUMNS = columns(Document, *("page", _TEXTS, _PLAIN), *("incomplete stored_at", _VALIDATION, "scanned_at"))
 _texts, _plain = attrgetter(*_TEXTS.split()), attrgetter(*_PLAIN.split())
 _DATA = columns(DataBlock, "page name place type value")
 _FRAGMENT = columns(Fragment, "to_url fragment from_page text missing")

@@ -7,8 +7,6 @@ dropped. The first run of a database keeps nothing, nor does any with `storage.k
 Old rows are purged in pieces, each a transaction: a run that keeps nothing any more is marked first, so that another
 process can continue a purge that was killed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

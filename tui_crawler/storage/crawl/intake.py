@@ -1,8 +1,6 @@
 """How URLs become pages. New ones are queued, known ones keep the lower nice and depth (B), forced ones run again (G).
 Depth is the length of the shortest discovery path (B): a shorter path lowers all below it."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,6 @@
 """Jobs (B): which there are, whose pages a session may crawl, and what the configuration and operators change of them.
 A job that is paused, aborted, or of a tag that the session does not take has no page on a todo list."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace

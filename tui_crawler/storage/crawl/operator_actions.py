@@ -1,7 +1,5 @@
 """What operators ask for and what becomes of it: added seeds, exclusions, the journal's waiting rows."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

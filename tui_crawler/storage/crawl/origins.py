@@ -1,7 +1,5 @@
 """Origin rows: the durable state of the origin crawlers, read and written as `OriginRecord`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import suppress

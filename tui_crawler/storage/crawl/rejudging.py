@@ -2,8 +2,6 @@
 one now goes back into the queue, where the next run judges it; one that waits there since an earlier change and is
 refused as before leaves it again. So a change that is taken back leaves no trace."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -8,8 +8,6 @@ if these are many. TEMP tables are in a file of their own, which goes with the c
 What no log keeps is as the file has it now: docs/replay.md."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

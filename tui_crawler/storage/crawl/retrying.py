@@ -1,8 +1,6 @@
 """Pages that operators put back, however many: looked for in windows and put back in pieces, each a call of the writer
 of its own, so that what turns bring is stored in between. What is put back comes next (B)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ operator in force; an edited one replaces it. Where an entry was written is no e
 version, the run goes by the newer places, and the stored version keeps those it was made with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@
 page found again by a shorter path, taken by another worker, out of a stash, a redirect, robots.txt. If a statement of a
 group fails, the writer rolls it back and stores every attempt by itself."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 stashed page is no candidate and not pending. One that has dripped out keeps the name of its stash, to be counted until
 it is crawled."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """How a stored version of the rules of a job becomes a record: for writers and for reports, which load no writer."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.domain.rules.policy import PolicySet
 from tui_crawler.domain.rules.ruleset import BadRuleset, Ruleset, from_json

@@ -1,7 +1,5 @@
 """The table of URL texts: each stored once, found by its hash."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a session holds: the run it works for, with the plan's numbers that the queries need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Text on its way into the database: NUL and lone surrogates cannot be stored everywhere and become U+FFFD."""
 
-from __future__ import annotations
-
 _REPLACEMENT = "\ufffd"
 
 

@@ -1,7 +1,5 @@
 """The clocks of the store: the wall clock for what it dates, a monotonic one for how long a run works."""
 
-from __future__ import annotations
-
 import time
 
 

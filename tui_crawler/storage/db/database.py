@@ -3,8 +3,6 @@
 A file that is not ours is refused and not touched, one of a newer version too; an older one is copied and migrated.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import os

@@ -2,8 +2,6 @@
 database still stands there, and who else writes it. What is loaded here is little, since a start that only watches asks
 before its first picture."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

@@ -6,8 +6,6 @@ it is known may be out of date, which at worst asks the database once more. What
 makes it forget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

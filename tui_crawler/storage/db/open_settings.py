@@ -1,7 +1,5 @@
 """How a database is opened."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import dataclass
 from enum import Enum

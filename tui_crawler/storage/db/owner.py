@@ -3,8 +3,6 @@
 On the same machine a dead owner is recognised at once; elsewhere only its lease can tell (docs/behaviour.md).
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

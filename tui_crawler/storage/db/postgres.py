@@ -5,8 +5,6 @@ There are no foreign key constraints: what a transaction refers to it has read o
 off while a crawl writes), and a look at the row behind each reference costs as much as the row. `db check` looks.
 """
 
-from __future__ import annotations
-
 import hashlib
 import socket
 import struct

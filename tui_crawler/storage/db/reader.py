@@ -1,8 +1,6 @@
 """A read-only connection for reports, used from one thread at a time, whichever that is; and rows as records: each
 column fills the field of its name, in whatever order both stand."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading
@@ -29,7 +27,7 @@ _TRUTHS: Mapping[str, Callable[[Any], Any]] = {
     "bool": bool,
     "bool | None": lambda value: None if value is None else bool(value),
 }
-"""SQLite has no truth values: what fields of these types take for a number."""
+"""SQLite has no truth values: what fields take for a number, by the name of their type."""
 
 
 def headers_of(text: str) -> tuple[tuple[str, str], ...]:
@@ -69,7 +67,8 @@ class RowMapper(Generic[T]):
         turned = [
             (place, turn)
             for place, one in enumerate(wanted)
-            if one.name in columns and (turn := alone.get(one.name) or _TRUTHS.get(str(one.type)))
+            if one.name in columns
+            and (turn := alone.get(one.name) or _TRUTHS.get(getattr(one.type, "__name__", str(one.type))))
         ]
         composed = [
             (place, made.make, itemgetter(*map(columns.index, made.columns.split())))

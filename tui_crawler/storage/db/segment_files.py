@@ -5,8 +5,6 @@ on a file of the batch says that its writer lives; so whoever finds the files of
 remove them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

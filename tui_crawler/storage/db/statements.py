@@ -4,8 +4,6 @@ A query is written in peewee with `slot("name")` where a value will stand. `comp
 `Statement`: the text, and the names of its values in their order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce

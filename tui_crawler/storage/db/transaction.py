@@ -1,7 +1,5 @@
 """One transaction of the writer, as the jobs in it see it."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@
 Texts that are unknown are empty; numbers and times that are unknown are NULL.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import IntEnum
 

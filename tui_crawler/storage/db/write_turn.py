@@ -5,8 +5,6 @@ SQLite's own lock and protects nothing: where a turn does not come in time, or w
 without it. And what a writer measures of itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

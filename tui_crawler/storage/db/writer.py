@@ -9,8 +9,6 @@ milliseconds at a time, where nothing has to be waited for. The thread does what
 for another program's lock, for a slow disk, for the checkpoint.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -148,11 +146,6 @@ class Writer:
     def outstanding(self) -> int:
         """What is done, or waited for, in a thread: real work is pending while this is not 0."""
         return self._outstanding + self._slice_due
-
-    @property
-    def commits(self) -> tuple[int, int]:
-        """How many transactions were committed, and how many jobs they held."""
-        return self.load.commits, self.load.jobs
 
     async def write(
         self, work: Callable[[Transaction], T], prepare: Preparation | None = None, *, brief: bool = False

@@ -5,8 +5,6 @@ the last commit, a row that stays locked until it ends. So what is read before i
 numbers of changes and ids become visible in their order, and nothing has to be run again because of another writer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 from collections.abc import Callable

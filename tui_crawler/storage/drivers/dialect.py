@@ -1,7 +1,5 @@
 """What SQLite and PostgreSQL write differently. Texts of ours are written as SQLite reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the drivers of the two databases do differently: executing, streaming and stopping queries, and their errors."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

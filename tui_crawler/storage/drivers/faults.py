@@ -1,7 +1,5 @@
 """What goes wrong with a database, in words a person can act on."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

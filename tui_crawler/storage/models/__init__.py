@@ -3,8 +3,6 @@ pages hold: URLs, origins, jobs, rules, pages (candidate, queue row and result i
 redirects. Then the crawl log and its surroundings: runs, sessions, attempts, requests, counts, the operator journal.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import peewee

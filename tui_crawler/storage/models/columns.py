@@ -1,8 +1,6 @@
 """How the columns and indices of a table are declared. Columns that are ordered or compared are NOT NULL with a
 sentinel (0 or ''), times are epoch ms, booleans are 0 and 1: the same on SQLite and PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

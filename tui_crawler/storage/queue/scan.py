@@ -4,8 +4,6 @@ It reads in windows, each a short read, so that a live run is not held up; one s
 the segments, marks what was scanned and keeps the seen index. Killed before it, a build has changed nothing; after it,
 the next build finishes the names of the files."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import time

@@ -4,8 +4,6 @@ A URL is its 64-bit hash, as everywhere in the store, so an index of hashes is a
 `database` asks that table, `memory` has read its hashes at the start, `bloom` keeps a filter from build to build: it
 never takes a known URL for a new one, and a new one for a known one about as often as its error rate says."""
 
-from __future__ import annotations
-
 import math
 import operator
 import sqlite3

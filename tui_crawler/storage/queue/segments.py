@@ -2,8 +2,6 @@
 rest of a queue is saved as segments, too: its pages stay in the table, each in a stash named after its segment, until
 that is loaded again."""
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -2,8 +2,6 @@
 file of SQLite's own, removed when it is closed or its process ends."""
 # ruff: noqa: S608  # the column lists are those of this module
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter

@@ -1,8 +1,6 @@
 """Reports on the crawl log: attempts for one URL, their requests, the past of an origin, all requests for the audit."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tui_crawler.domain.history.audit import SentRequest

@@ -2,8 +2,6 @@
 many pages there are."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

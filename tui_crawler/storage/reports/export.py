@@ -9,8 +9,6 @@ attempts, which are only ever appended, it is exactly what was there at the star
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program, and of columns that are checked
 
-from __future__ import annotations
-
 import hashlib
 import zlib
 from base64 import b64decode

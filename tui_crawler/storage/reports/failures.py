@@ -1,15 +1,13 @@
 """Reports on failed pages: in groups, counted on demand up to a bound, and the pages of one group in windows."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tui_crawler.domain.records.exit_code import ExitCode, exit_name
 from tui_crawler.domain.records.page_view import FailureCount, FailureGroup
@@ -150,7 +148,7 @@ class _Group:
         more = {"trend": tuple(self.trend), "origins": tuple(self.origins.most_common())}
         return FailureGroup(key, **{one.name: getattr(self, one.name) for one in fields(self)} | more)
 
-    def join(self, other: _Group) -> None:
+    def join(self, other: Self) -> None:
         for name in ("count", "recoverable", "recent", "found"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_at, self.last_at = min(self.first_at, other.first_at), max(self.last_at, other.last_at)

@@ -6,8 +6,6 @@ log.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program and of integers only
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

@@ -1,8 +1,6 @@
 """What the overview shows: the run, its origins and totals, the log of attempts. Loaded before all other reports."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tui_crawler.domain.crawl.cut import cut_names

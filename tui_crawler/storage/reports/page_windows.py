@@ -6,8 +6,6 @@ looked.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program and of integers only
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter
@@ -139,7 +137,7 @@ def search_of(reader: Reader, narrowing: page_filter.PageFilter) -> Search:
     search = Search()
     for term in narrowing.terms:
         _add(reader, search, term)
-    texts = [term.text for term in narrowing.terms if isinstance(term, page_filter.TextTerm) and not term.inverted]
+    texts = narrowing.texts
     few = _few_with(reader, max(texts, key=len)) if texts and not search.ways else None
     if few is not None:
         search.ways.append(f"p.id IN (SELECT id FROM page WHERE {among('url_id', few)})")
@@ -176,21 +174,8 @@ def _holds(text: str, column: str) -> tuple[str, str]:
 
 def _add(reader: Reader, search: Search, term: page_filter.Term) -> None:
     match term:
-        case page_filter.PatternTerm(text=text, inverted=inverted):
-            search.patterns.append((Pattern(text), inverted))
-            search.needs_url = True
-        case page_filter.TextTerm(text=text, inverted=inverted):
-            holds, value = _holds(text, "href")
-            search.conditions.append(_either(holds, inverted))
-            search.values.append(value)
-            search.needs_url = True
-        case page_filter.TitleTerm(texts=texts, inverted=inverted):
-            found = [_holds(text, "d.title") for text in texts]
-            search.conditions.append(_either(f"({' OR '.join(holds for holds, _ in found) or '0 = 1'})", inverted))
-            search.values += (value for _, value in found)
-            search.needs_title = True
-        case page_filter.OriginTerm():
-            _add_origin(reader, search, term)
+        case page_filter.TextTerm():
+            _add_text(reader, search, term)
         case page_filter.ExitTerm(codes=codes, never=never, inverted=inverted):
             listed = among("p.last_exit_code", codes)
             search.conditions.append(_either(f"({listed}{' OR p.last_exit_code IS NULL' if never else ''})", inverted))
@@ -209,9 +194,27 @@ def _add(reader: Reader, search: Search, term: page_filter.Term) -> None:
             assert_never(term)
 
 
-def _add_origin(reader: Reader, search: Search, term: page_filter.OriginTerm) -> None:
+def _add_text(reader: Reader, search: Search, term: page_filter.TextTerm) -> None:
+    match term.of:
+        case page_filter.TextOf.as_pattern:
+            search.patterns += [(Pattern(text), term.inverted) for text in term.texts]
+            search.needs_url = True
+        case page_filter.TextOf.of_origin:
+            _add_origin(reader, search, term)
+        case page_filter.TextOf.in_url | page_filter.TextOf.in_title:
+            of_title = term.of is page_filter.TextOf.in_title
+            found = [_holds(text, "d.title" if of_title else "href") for text in term.texts]
+            search.conditions.append(_either(f"({' OR '.join(holds for holds, _ in found) or '0 = 1'})", term.inverted))
+            search.values += (value for _, value in found)
+            search.needs_title |= of_title
+            search.needs_url |= not of_title
+        case _:
+            assert_never(term.of)
+
+
+def _add_origin(reader: Reader, search: Search, term: page_filter.TextTerm) -> None:
     """One origin is a way of its own; several are a condition."""
-    ids = sorted({each for name in term.names for each in _origins_named(reader, name)})
+    ids = sorted({each for name in term.texts for each in _origins_named(reader, name)})
     if not ids and not term.inverted:
         search.ways.append("0 = 1")
     elif len(ids) == 1 and not term.inverted and not search.origin_id:

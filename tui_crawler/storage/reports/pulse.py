@@ -7,8 +7,6 @@ counts for all of it. Minutes and hours are few.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

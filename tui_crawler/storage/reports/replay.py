@@ -3,8 +3,6 @@
 All of it is the database as it was when the first row was read."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

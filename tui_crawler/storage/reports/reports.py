@@ -5,8 +5,6 @@ loaded when one of theirs is asked for.
 """
 # ruff: noqa: S608  # views and columns are constants of this program
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar

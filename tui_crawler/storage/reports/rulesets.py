@@ -1,8 +1,6 @@
 """Reports on rulesets: the history of a job's rules, and what is in force."""
 # What judges URLs is large, and the first rows need none of it.
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ What it costs grows with what has changed, but for the counts of what stayed the
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program, and of numbers of runs
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice

@@ -3,8 +3,6 @@ rows at most; what grows with the crawl stays in the database. While a run is li
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program, and of the number of a run
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A statement is looked at by SQLite's authorizer while it is prepared: what does 
 runs. The connection is opened for reading only, so that not even a fault here could write.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import threading

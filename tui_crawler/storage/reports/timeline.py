@@ -1,8 +1,6 @@
 """The politeness of one origin over a span of time: however long that is, a bounded number of attempts is read."""
 # ruff: noqa: S608  # the SQL is made of constants of this program and of integers only
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import attrgetter
 

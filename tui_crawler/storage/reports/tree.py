@@ -6,8 +6,6 @@ more pages of the prefix itself than one reading hops over.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 

@@ -2,8 +2,6 @@
 thread beats however busy the event loop or the terminal is. The deadline goes by a monotonic clock and counts from
 before a heartbeat was sent: it has passed before another process may take what is held."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

@@ -4,8 +4,6 @@ An origin that takes part is free, or held by the session in its row, whose one 
 session keeps its origins; those of a dead one come as unclean: a request may have been in flight. The origins of one
 site (of one address, if that is the politeness key) are never held by two workers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

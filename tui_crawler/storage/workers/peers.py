@@ -1,7 +1,5 @@
 """Several workers over one database (B): who joins, who leads, how many requests are left, what operators want."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh. A session that
 was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

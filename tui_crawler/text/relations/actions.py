@@ -1,7 +1,5 @@
 """What operators asked for, as it is shown."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled

@@ -1,7 +1,5 @@
 """Jobs as they are shown."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.crawl.job import JobStatus
 from tui_crawler.domain.records.operator_view import JobView
 from tui_crawler.text import shown

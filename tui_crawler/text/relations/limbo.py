@@ -1,7 +1,5 @@
 """Pages that a worker has claimed and not settled, as they are shown."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.records.operator_view import LimboView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present, Styled

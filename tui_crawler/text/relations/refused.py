@@ -1,7 +1,5 @@
 """Refused links by their reason, as they are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tui_crawler.domain.record import dataclass, replace
@@ -18,7 +16,6 @@ class RefusedReason:
     reason: str
     count: int
     origins: int
-    most: str
     sample_url: str
 
 
@@ -26,7 +23,7 @@ def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:
     """Return refused links summed by reason, the most frequent first."""
     sums: dict[str, RefusedReason] = {}
     for one in sorted(refused, key=lambda one: -one.count):
-        had = sums.get(one.reason) or RefusedReason(one.reason, 0, 0, one.origin, one.sample_url)
+        had = sums.get(one.reason) or RefusedReason(one.reason, 0, 0, one.sample_url)
         sums[one.reason] = replace(had, count=had.count + one.count, origins=had.origins + 1)
     return tuple(sorted(sums.values(), key=lambda one: (-one.count, one.reason)))
 

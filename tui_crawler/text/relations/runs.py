@@ -1,7 +1,5 @@
 """Runs as they are shown."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.records.status_words import BROKEN_OFF, RUNNING, run_word
 from tui_crawler.domain.records.view import RunView
 from tui_crawler.text import shown

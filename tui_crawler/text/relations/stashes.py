@@ -1,7 +1,5 @@
 """Stashes as they are shown."""
 
-from __future__ import annotations
-
 from tui_crawler.domain.records.operator_view import StashView
 from tui_crawler.text import shown
 from tui_crawler.text.columns import Column, Relation

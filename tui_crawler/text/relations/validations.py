@@ -1,7 +1,5 @@
 """What validators found, as it is shown."""
 
-from __future__ import annotations
-
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import Column, Relation

@@ -1,7 +1,5 @@
 """Workers, and processes that do not crawl or not any more, as they are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
