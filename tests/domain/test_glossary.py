@@ -34,4 +34,4 @@ def test_figures_that_are_easily_mistaken_for_each_other_are_told_apart():
 
 def test_the_help_sheet_tells_them_apart_too():
     told = {entry.key for entry in help_entries(Situation(Where.overview), KeyMap())}
-    assert {"word todo", "word pending", "word turn", "word problem"} <= told
+    assert {f"sign  {word}" for word in ("todo", "pending", "turn", "problem")} <= told
