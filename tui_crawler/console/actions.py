@@ -63,7 +63,7 @@ ACTIONS: tuple[Action, ...] = (
     _crawl("origin.toggle_pause", "p", "pause", "Pause or resume the marked origins, or the selected one", _ORIGINS,
         (*_WRITE_ORIGIN, Need.unfinished), "pause|resume ORIGIN", "resumes, or pauses again", "toggle", 20),
     _crawl("all.toggle_pause", "P", "pause all", "Pause or resume every origin", _ORIGINS,
-        (Need.writer, Need.pausable), "pause|resume --all", "resumes, or pauses again", "toggleall", 65),
+        (Need.writer, Need.pausable), "pause|resume --all", "resumes, or pauses again", "toggleall", 35),
     _crawl("origin.add", "a", "add", "Add seeds: one URL per line, as many as you paste", frozenset(Where) - _RULES,
         _WRITE, cli="add URL…", word="add", footer=30),
     _crawl("url.retry", "r", "retry", "Retry the marked URLs, or the selected one", _URLS,

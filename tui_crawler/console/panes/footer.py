@@ -12,7 +12,7 @@ from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count
 from tui_crawler.text.safe_text import ELLIPSIS, clip, clip_left, safe
 
-_KEPT = {"menu.selected": 0, "menu.go": 72, "help.keys": 0, "app.quit": 0}
+_KEPT = {"menu.selected": 0, "menu.go": 72, "help.keys": 0, "app.quit": 0, "app.detach": 100}
 """Actions that come first in a line of at least the given number of cells."""
 _SELECTED = {
     Where.overview: "origin", Where.origin: "origin", Where.tree: "branch", Where.workers: "worker", Where.jobs: "job",
