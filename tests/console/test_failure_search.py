@@ -76,7 +76,12 @@ async def test_what_is_nowhere_says_so_once_it_was_looked_for() -> None:
 
 async def test_fields_and_opposites_are_about_groups_and_nothing_is_read_for_them() -> None:
     async with stage((160, 40), reports=crawl(20), keys="2") as held:
-        for text, left in (("!timeout", [GONE]), ("exit:gone", [GONE]), ("~rqtmt", [TIMEOUT])):
+        for text, left in (
+            ("!timeout", [GONE]),
+            ("exit:gone", [GONE]),
+            ("~rqtmt", [TIMEOUT]),
+            ("exit:request_timeout", [TIMEOUT]),
+        ):
             await look_for(held, text)
             assert groups(held) == left
             await held.press("ctrl+l")

@@ -38,9 +38,9 @@ def test_frames_may_follow_one_another_sooner_unless_the_environment_says_otherw
     assert os.environ["TEXTUAL_FPS"] == (own or "120")
 
 
-@pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=str)
-async def test_header_tabs_and_footer_stand_in_the_first_frame(
-    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("size", "first"), [((60, 20), "enter"), ((120, 40), "Origins")], ids=str)
+async def test_header_tabs_and_footer_are_in_the_first_frame(
+    size: tuple[int, int], first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     painted: dict[type[Bar], list[str]] = {HeaderBar: [], TabBar: [], FooterBar: []}
     paint = Bar.render_lines
@@ -54,7 +54,7 @@ async def test_header_tabs_and_footer_stand_in_the_first_frame(
     async with stage(size):
         assert painted[HeaderBar][0].strip()
         assert painted[TabBar][0].startswith("▸1 Orig")
-        assert painted[FooterBar][0].split()[0] == "Origins"
+        assert painted[FooterBar][0].split()[0] == first
 
 
 async def test_a_reading_paints_the_rows_that_changed_and_no_pane_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def test_an_answer_keeps_its_columns_and_leaves_as_plain_text(names: list[str], 
         for line in (*shown.cells, *answer_lines(answer, shown.key, UTC)):
             assert_plain(line, 30)
     table = TableText(relation.columns, rows)
-    assert all(isinstance(record, dict) and len(record) == len(names) for record in table.records)
+    assert all(isinstance(row.source, dict) and len(row.source) == len(names) for row in table.rows)
     for format_id, _ in FORMATS:
         text = export(table, format_id)
         assert all(line.isprintable() for line in text.replace("\r\n", "\n").split("\n"))

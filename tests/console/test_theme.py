@@ -188,7 +188,7 @@ async def test_without_colour_states_are_words_and_glyphs_and_the_focus_has_a_bo
     async with stage((120, 40)) as held:
         assert held.app.no_color
         text = held.text()
-        for word in ("▶crawling", "◷ waiting", "‖ paused", "⚠ failing", "✗ 5 errors", "✓ finished"):
+        for word in ("▶ crawling", "◷ waiting", "‖ paused", "⚠ failing", "✗ 5 errors", "✓ finished"):
             assert word in text
         assert "┏━ Origins" in text
         assert "╭─ Events" in text

@@ -144,7 +144,7 @@ def test_whichever_call_of_the_file_system_fails(crawled_once, tmp_path, monkeyp
 
         return wrapped
 
-    target = {"fsync": (os, "fsync"), "replace": (Path, "replace"), "write": (segment_files, "line_of")}[name]
+    target = {"fsync": (os, "fsync"), "replace": (Path, "replace"), "write": (segment_files.segment, "line_of")}[name]
     monkeypatch.setattr(*target, failing(getattr(*target)))
     path = fresh(crawled_once, tmp_path / "count")
     assert built_urls(build(path, segment_urls=2)) == WANTED

@@ -23,6 +23,7 @@ from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_need
 from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.table.rows import CursorRule
 from tui_crawler.console.table.view import TableView
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.text.cells import cell_text
 from tui_crawler.text.columns import AnyColumn, is_missing, order_of
 from tui_crawler.text.format import count
@@ -196,7 +197,12 @@ class SiftedTable(TableView):
 
     def fields_of(self, row: Row) -> dict[str, str]:
         """The texts of a row by the ids of their columns: what a filter looks in."""
-        return {column.id: cell_text(cell) for column, cell in zip(self.columns, row.cells, strict=False)}
+        texts = {column.id: cell_text(cell) for column, cell in zip(self.columns, row.cells, strict=False)}
+        for column in self.columns:  # an exit code is found by its name, too
+            name = column.value_of(row.record) if column.id in {"exit", "exit_code"} and row.record is not None else ""
+            if name in ExitCode.__members__:
+                texts[column.id] += f" {name}"
+        return texts
 
     def says(self, row: Row) -> bool:
         """Whether a row says itself what the filter looks for; without one, any does."""
