@@ -159,7 +159,7 @@ def test_a_public_name_is_that_of_one_class() -> None:
     assert {name: places for name, places in found.items() if len(places) > 1 and not name.startswith("_")} == {}
 
 
-MOST_LINES = 80_549
+MOST_LINES = 80_551
 """The most lines of Python in the package. The total only falls, except by a feature whose issue states a budget."""
 
 

@@ -19,7 +19,7 @@ from textual.message import Message
 from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.table.cells import Row
-from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_needle
+from tui_crawler.console.table.filter_terms import EXIT_COLUMNS, HINT, ParsedFilter, read_needle
 from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.table.rows import CursorRule
 from tui_crawler.console.table.view import TableView
@@ -199,7 +199,7 @@ class SiftedTable(TableView):
         """The texts of a row by the ids of their columns: what a filter looks in."""
         texts = {column.id: cell_text(cell) for column, cell in zip(self.columns, row.cells, strict=False)}
         for column in self.columns:  # an exit code is found by its name, too
-            name = column.value_of(row.record) if column.id in {"exit", "exit_code"} and row.record is not None else ""
+            name = column.value_of(row.record) if column.id in EXIT_COLUMNS and row.record is not None else ""
             if name in ExitCode.__members__:
                 texts[column.id] += f" {name}"
         return texts

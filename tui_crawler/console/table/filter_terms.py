@@ -24,6 +24,8 @@ _ALIKE: Mapping[str, tuple[str, ...]] = {
     "origin": ("url", "sample", "names"),
 }  # fmt: skip
 """Where a field is looked for in a table that has no such column."""
+EXIT_COLUMNS = frozenset({"exit", "exit_code"})
+"""Columns whose values are exit codes."""
 HINT = "text  ~fuzzy  re:pattern  =whole  exit: status: depth: origin: state:  ! inverts"
 _KINDS = (("~", "fuzzy"), ("re:", "pattern"), ("=", "whole"))
 _BLANKS = r"[\s\v\x1c-\x1f\x{85}\pZ]*"  # all that str.strip takes off
