@@ -209,4 +209,4 @@ def test_of_the_attempts_at_an_origin_nothing_else_is_held_nor_taken() -> None:
     assert not read(keyset, log, log_before(END, LogScope(DOCS))), "a window of the whole log of the origin"
     assert read(keyset, log, keyset.begin)
     assert [line.key for line in keyset.rows] == [("attempt", 1), ("attempt", 2)]
-    assert (keyset.whole, keyset.actions, keyset.anew(Severity.warning).scope.attempts_only) == (True, None, True)
+    assert (keyset.whole, keyset.actions, keyset.restarted(Severity.warning).scope.attempts_only) == (True, None, True)

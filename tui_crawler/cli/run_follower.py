@@ -31,7 +31,7 @@ _BROKEN: Mapping[str, int] = {
     RunReason.error: ExitStatus.cannot_run,
     RunReason.interrupted: ExitStatus.interrupted,
 }
-"""The status of a run that did not come to its end, as `run` has it."""
+"""The exit status of a run that did not finish, by its reason; the same as that of `run`."""
 
 
 class RunFollower:

@@ -144,5 +144,5 @@ class GroupWindow(SpanWindow):
     def take(self, ask: PageAsk, window: PageWindow) -> bool:
         return super().take(ask, replace(window, known=self.count))
 
-    def anew(self, *, from_end: bool) -> GroupWindow:
+    def restarted(self, *, from_end: bool) -> GroupWindow:
         return GroupWindow(self.key, self.count, from_end=from_end, sought=self.sought)

@@ -91,7 +91,7 @@ class LogsScreen(RowsScreen):
 
     def take(self, shot: Snapshot) -> None:
         if shot.anew:
-            self._begin(self._keyset.anew(), keep=True)
+            self._begin(self._keyset.restarted(), keep=True)
         else:
             super().take(shot)
 
@@ -192,11 +192,11 @@ class LogsScreen(RowsScreen):
 
     @handles("view.problems")
     def _show_problems(self) -> None:
-        self._begin(self._keyset.anew(Severity(not self._keyset.problems_only)))
+        self._begin(self._keyset.restarted(Severity(not self._keyset.problems_only)))
 
     @handles("log.level")
     def _show_next_level(self) -> None:
-        self._begin(self._keyset.anew(Severity((self._keyset.level + 1) % len(Severity))))
+        self._begin(self._keyset.restarted(Severity((self._keyset.level + 1) % len(Severity))))
 
     @handles("log.filter")
     def open_filter(self, text: str) -> None:
@@ -248,7 +248,7 @@ class LogsScreen(RowsScreen):
         if self._keyset.at_last:
             self._table.move_cursor(index=self._table.row_count - 1)
         else:
-            self._begin(self._keyset.anew(), keep=True)
+            self._begin(self._keyset.restarted(), keep=True)
 
     @handles("log.origin")
     def _narrow(self, name: str) -> None:

@@ -59,8 +59,8 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
         keyset.newest, keyset.news = self.newest, self.news
         return keyset
 
-    def anew(self, level: Severity | None = None) -> LogListWindow:
-        """The same log from its end, entries of a level and above; None: of the same."""
+    def restarted(self, level: Severity | None = None) -> LogListWindow:
+        """Return the same log from its end, with entries of `level` and above (None: of the same levels)."""
         return LogListWindow(self.scope if level is None else replace(self.scope, levels=queries.levels_from(level)))
 
     @property
@@ -190,7 +190,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         keyset = self.keyset
         if self.in_part or not keyset.started or (keyset.at_last if newest else keyset.at_first):
             return False
-        self.look(keyset.anew() if newest else keyset.at(BEGINNING), keep=True)
+        self.look(keyset.restarted() if newest else keyset.at(BEGINNING), keep=True)
         return True
 
     def _windows(self, *, frozen: bool) -> Iterable[Ask[Any] | None]:
@@ -231,7 +231,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
             self._changed()
         fell_behind = following and keyset.started and not keyset.at_last
         if fell_behind:  # so much has come in that it is not at the end any more
-            self.look(keyset.anew(), keep=True)
+            self.look(keyset.restarted(), keep=True)
         if reads_on or fell_behind:
             self._read_soon()
         return False

@@ -204,7 +204,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     @handles("view.problems")
     def _show_problems(self) -> None:
-        self._list.look(self._list.keyset.anew(Severity(not self._list.keyset.problems_only)))
+        self._list.look(self._list.keyset.restarted(Severity(not self._list.keyset.problems_only)))
         self.show_titles()
         self.console.read_soon()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Bar(Lines, can_focus=False):
-    """Lines that depend on the size. The first picture is painted before an event tells the size, and shows them."""
+    """Lines that depend on the size. The first frame, which is painted before the first resize event, shows them."""
 
     class Opened(Lines.Opened):
         """A door of a bar was clicked: an action, or a place above this one."""

@@ -67,7 +67,7 @@ Line = Cell | Split | Paragraph | HangingText | Flow
 
 
 def as_door(cell: Cell, goal: str | int) -> tuple[Door, ...]:
-    """Return a cell of which a click on any part opens the same."""
+    """Return a cell in which a click on any part opens the same."""
     return tuple(Door(part.text, part.role, part.short, goal) for part in cell_parts(cell))
 
 

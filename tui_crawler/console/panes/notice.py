@@ -62,7 +62,7 @@ def rows_of(notices: tuple[Notice, ...], width: int, most: int = MOST) -> tuple[
     """The notices in at most `most` lines of `width` cells, in their order, as many side by side as fit.
 
     Where one line is not enough, what is told elsewhere too is left out, then what is muted, unless it is the newest.
-    Where there is but one, it has the newest, then errors, then the others, as far as they fit beside it.
+    Where there is but one, it has the newest, then errors, then the others, as far as they fit on it.
     """
     loud = tuple(one for one in notices if one.kind not in _ASIDES)
     for kept in (notices, loud, tuple(one for one in loud if one.role != "muted" or one is loud[-1])):

@@ -120,8 +120,8 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
         return row.page_id
 
     @abstractmethod
-    def anew(self, *, from_end: bool) -> Self:
-        """The same list, of which nothing is held, from its beginning or its end."""
+    def restarted(self, *, from_end: bool) -> Self:
+        """Return the same list without its rows, from its beginning or its end."""
 
     def lacks(self, page_id: int) -> bool:
         """Whether a page would be held if it belonged to the list, and is not."""

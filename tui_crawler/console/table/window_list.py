@@ -224,7 +224,7 @@ class PageList(WindowList[W, PageAsk, "PageView"], Generic[W]):
         there = self.keyset.at_last if bottom else self.keyset.at_first
         if self.in_part or not self.keyset.started or there:
             return False
-        self.look(self.keyset.anew(from_end=bottom), keep=True)
+        self.look(self.keyset.restarted(from_end=bottom), keep=True)
         self._changed()
         return True
 

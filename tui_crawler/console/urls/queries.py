@@ -100,5 +100,5 @@ class PageListWindow(SpanWindow):
         self.narrowing = narrowing or PageFilter()
         super().__init__(url_window(self.narrowing), newest_first=newest_first, from_end=from_end)
 
-    def anew(self, *, from_end: bool) -> PageListWindow:
+    def restarted(self, *, from_end: bool) -> PageListWindow:
         return PageListWindow(self.narrowing, newest_first=self.newest_first, from_end=from_end)
